@@ -54,7 +54,7 @@ static bool take_time(const OptionUse *use) {
 
 static bool take_lifetime(const OptionUse *use) { return option_real(use, 1, 1e7, option_field(use)); }
 
-// "permanent:unit.sp=12.5"
+// "permanent:unit.sp=12.5", "permanent:unit.sp=12.5x4": up to four times larger or smaller
 static bool take_rate(const OptionUse *use) {
   FmedaWishes *wishes = use->wishes;
   size_t type = strcspn(use->text, ":");
@@ -62,12 +62,15 @@ static bool take_rate(const OptionUse *use) {
   size_t length = strcspn(name, "=");
   char *end;
   double fit = name[length] == '=' ? strtod(name + length + 1, &end) : -1;
-  for (uint32_t i = 0; i < FMEDA_TYPES && length > 0 && fit > 0 && fit < 1e15 && *end == '\0'; i++) {
+  double factor = fit > 0 && *end == 'x' ? strtod(end + 1, &end) : 1;
+  bool good = length > 0 && fit > 0 && fit < 1e15 && *end == '\0' && factor >= 1 && factor <= MOST_RATE_FACTOR;
+  for (uint32_t i = 0; i < FMEDA_TYPES && good; i++) {
     if (strlen(fmeda_types[i]) != type || strncmp(fmeda_types[i], use->text, type) != 0) continue;
-    *VEC_PUSH(&wishes->options.rates, use->arena) = (FmedaRate){(FmedaType)i, arena_copy_text(use->arena, name, length), fit};
+    *VEC_PUSH(&wishes->options.rates, use->arena) = (FmedaRate){(FmedaType)i, arena_copy_text(use->arena, name, length), fit, factor};
     return true;
   }
-  return option_wrong(use, "must be TYPE:STRUCTURE=FIT, TYPE transient or permanent, such as permanent:unit.sp=12.5");
+  return option_wrong(
+      use, "must be TYPE:STRUCTURE=FIT or FITxFACTOR, TYPE transient or permanent, FACTOR 1 to 1000, such as permanent:unit.sp=12.5x4");
 }
 
 // "rf,permanent:unit.sp"
@@ -204,7 +207,8 @@ static const Option goal_options[] = {
     {"test", 0, "JOURNAL", "of a test program, on the same faults ('redoubt grade' leaves such journals); may be repeated",
      .take = take_test},
     {"test-interval", 0, "TIME", "between two runs of the tests (default 0s)", .take = take_time, .offset = FIELD(test_interval)},
-    {"rate", 0, "TYPE:STRUCTURE=FIT", "raw rate of a structure, in place of the machine file's; TYPE is transient or permanent",
+    {"rate", 0, "TYPE:STRUCTURE=FIT",
+     "raw rate of a structure, in place of the machine file's; TYPE is transient or permanent; FITx4: it may be 4 times larger or smaller",
      .take = take_rate},
     {"lifetime", 0, "HOURS", "for two faults in one life (default 10000)", .take = take_lifetime, .offset = FIELD(lifetime)},
     {"confidence", 0, "C", CONFIDENCE_HELP, .take = option_confidence, .offset = FIELD(confidence)},

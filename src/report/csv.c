@@ -122,6 +122,12 @@ static void add_campaign(const Report *report, Text *out) {
   for (uint32_t i = 0; i < report->structures.count; i++) {
     if (structure_lacks_rate(&report->structures.items[i])) text_add(&without, " %s", report->structures.items[i].name);
   }
+  Text intervals = {0};
+  report_rates_text(report, &intervals);
+  add_text(out, "fit_intervals,"); // what they hold
+  text_add_csv(out, intervals.at);
+  add_text(out, "\n");
+  text_free(&intervals);
   add_text(out, "fit_without,");
   if (without.length > 0) text_add_csv_name(out, without.at + 1);
   add_text(out, "\n");
@@ -135,7 +141,7 @@ static void add_known(Text *out, double value) { // 0: not known
 }
 
 static void add_structures(const Report *report, Text *out) {
-  add_text(out, "structure,title,origin,stands_for,bits,used,needed,fit_per_mbit");
+  add_text(out, "structure,title,origin,stands_for,bits,used,needed,fit_per_mbit,fit_factor");
   add_estimate_head(out, "used_avf");
   add_estimate_head(out, "needed_avf");
   for (uint32_t m = 0; m < MEASURES; m++) {
@@ -159,6 +165,7 @@ static void add_structures(const Report *report, Text *out) {
     add_known(out, at->used);
     add_known(out, at->needed);
     add_known(out, at->fit_per_mbit);
+    add_known(out, at->fit_per_mbit > 0 ? structure_rate_factor(report, at) : 0);
     csv_estimate(out, structure_used(report, at, MEASURE_AVF, &why));
     csv_estimate(out, structure_needed(report, at, MEASURE_AVF, &why));
     for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, structure_fit(report, at, (Measure)m));

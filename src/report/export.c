@@ -97,6 +97,8 @@ static json_t *json_structures(const Report *report) {
     json_object_set_new(item, "origin", structure->origin[0] == '\0' ? json_null() : report_string(structure->origin));
     json_object_set_new(item, "stands_for", structure->stands_for[0] == '\0' ? json_null() : report_string(structure->stands_for));
     json_object_set_new(item, "fit_per_mbit", structure->fit_per_mbit > 0 ? json_real(structure->fit_per_mbit) : json_null());
+    json_object_set_new(item, "fit_factor",
+                        structure->fit_per_mbit > 0 ? json_real(structure_rate_factor(report, structure)) : json_null());
     json_t *fit = json_object();
     for (uint32_t m = 0; m < MEASURES; m++)
       json_object_set_new(fit, measures[m].key, json_estimate(structure_fit(report, structure, (Measure)m)));
@@ -272,6 +274,10 @@ json_t *report_summary(const Report *report) {
     if (structure_lacks_rate(structure)) json_array_append_new(without, report_string(structure->name));
   }
   json_object_set_new(chip, "fit", fit);
+  Text intervals = {0};
+  report_rates_text(report, &intervals);
+  json_object_set_new(chip, "fit_intervals", json_string(intervals.at)); // what they hold
+  text_free(&intervals);
   json_object_set_new(chip, "fit_without", without); // struck, and in no sum of FIT
   json_object_set_new(chip, "bits", json_real(report_bits(report)));
   json_object_set_new(chip, "struck_bits", json_real(report_struck_bits(report)));

@@ -107,6 +107,7 @@ static uint32_t find_cell(Fmeda *fmeda, PlanVec *plans, Arena *arena, const Stru
   cell->bits = structure->bits;
   cell->boards = 1;
   cell->kind = structure->kind;
+  cell->rates = structure->fit_per_mbit > 0 ? rates_of(model, structure->kind) : 0;
   cell->fit = cell->machine_fit = (double)structure->bits / (1 << 20) * structure->fit_per_mbit;
   return fmeda->cells.count - 1;
 }
@@ -193,6 +194,8 @@ static uint32_t models_of(const Fmeda *fmeda, const FmedaCell *like) {
 }
 
 static bool give_rates(Fmeda *fmeda, Diags *diags) {
+  if (fmeda->options->rates.count > MOST_RATES - RATES)
+    return diags_add(diags, NULL, 0, 0, "--rate: more than %u of them", (unsigned)(MOST_RATES - RATES));
   for (uint32_t r = 0; r < fmeda->options->rates.count; r++) {
     const FmedaRate *rate = &fmeda->options->rates.items[r];
     bool found = false;
@@ -201,12 +204,13 @@ static bool give_rates(Fmeda *fmeda, Diags *diags) {
       if (cell->type != rate->type || strcmp(cell->structure, rate->structure) != 0) continue;
       found = cell->is_given = true;
       cell->fit = rate->fit / models_of(fmeda, cell);
+      cell->rates = UINT64_C(1) << (RATES + r);
     }
     if (!found)
       return diags_add(diags, NULL, 0, 0, "--rate %s:%s: no journal has %s faults of that structure", fmeda_types[rate->type],
                        rate->structure, fmeda_types[rate->type]);
   }
-  return true;
+  return rates_check(fmeda, diags);
 }
 
 // ---- Second faults -----------------------------------------------------------------------------------------

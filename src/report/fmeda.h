@@ -31,7 +31,7 @@ extern const char *const fault_classes[FAULT_CLASSES]; // "not_used"
 typedef struct FmedaRate { // FIT of a whole structure, given by the user
   FmedaType type;
   const char *structure;
-  double fit;
+  double fit, factor; // it may be so many times larger or smaller; 1: none is given
 } FmedaRate;
 
 // What the figures are to be about.
@@ -88,6 +88,7 @@ typedef struct FmedaCell {
   double fit;         // raw, of all boards; 0: no rate is known, and no sum holds it
   double machine_fit; // the machine file's, whatever the user gives
   bool is_given;      // the rate is the user's
+  uint64_t rates;     // whose product it is: bits of RateId, or RATES + the place of the user's
   bool is_outside;    // of the scope: in no sum
   bool is_part;       // some journal struck a part of it alone
   uint8_t kind;       // StructureKind
@@ -149,8 +150,8 @@ typedef struct Fmeda {
   Arena *arena;
   const FmedaOptions *options;
   VEC(FmedaJournal) journals;
-  VEC(FmedaCell) cells; // by type, then in the order of the journals
-  FmedaSums sums[FMEDA_TYPES + 1];
+  VEC(FmedaCell) cells;            // by type, then in the order of the journals
+  FmedaSums sums[FMEDA_TYPES + 1]; // intervals hold every rate within its factor
   VEC(FmedaTimes) times;
   double clock_hz;
   const char *scope;              // in words

@@ -63,19 +63,19 @@ static Estimate spfm(const Fmeda *fmeda, uint32_t type, const FmedaSums *sums) {
   return share_estimate(used - only->counts[CLASS_RESIDUAL], used, fmeda->options->confidence);
 }
 
-static void sum_type(Fmeda *fmeda, uint32_t type) {
-  FmedaSums *sums = &fmeda->sums[type];
+static void sum_type(const Fmeda *fmeda, uint32_t type, const RateCorner *rates, FmedaSums *sums) {
   EstimateSum classes[FAULT_CLASSES] = {0}, used = {0}, rest = {0};
   sums->is_known = true;
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
     const FmedaCell *cell = &fmeda->cells.items[i];
     if (!cell_counts(cell, type)) continue;
-    sums->is_known &= cell->fit > 0;
-    sums->raw += cell->fit;
-    add(&used, cell->fit, cell->used);
-    add(&rest, cell->fit, cell->rest);
+    double fit = cell_fit(cell, rates);
+    sums->is_known &= fit > 0;
+    sums->raw += fit;
+    add(&used, fit, cell->used);
+    add(&rest, fit, cell->rest);
     for (uint32_t c = 0; c < FAULT_CLASSES; c++) {
-      if (c != CLASS_LATENT || cell->type == FMEDA_PERMANENT) add(&classes[c], cell->fit, cell->shares[c]); // a transient does not stay
+      if (c != CLASS_LATENT || cell->type == FMEDA_PERMANENT) add(&classes[c], fit, cell->shares[c]); // a transient does not stay
     }
   }
   sums->is_known &= sums->raw > 0;
@@ -90,10 +90,10 @@ static void sum_type(Fmeda *fmeda, uint32_t type) {
 
 // A latent fault comes first and stays for the rest of the life; then one that a mechanism would have found. As if any two of them did harm,
 // and without the half for the order: an upper bound, in FIT.
-static void add_dual(Fmeda *fmeda) {
-  Estimate latent = fmeda->sums[FMEDA_PERMANENT].classes[CLASS_LATENT];
+static void add_dual(const Fmeda *fmeda, FmedaSums all[FMEDA_TYPES + 1]) {
+  Estimate latent = all[FMEDA_PERMANENT].classes[CLASS_LATENT];
   for (uint32_t i = 0; i <= FMEDA_TYPES; i++) {
-    FmedaSums *sums = &fmeda->sums[i];
+    FmedaSums *sums = &all[i];
     Estimate found = sums->classes[CLASS_DETECTED], *pmhf = &sums->metrics[METRIC_PMHF];
     if (!latent.is_known || !found.is_known) continue;
     double hours = fmeda->options->lifetime * 1e-9;
@@ -104,16 +104,37 @@ static void add_dual(Fmeda *fmeda) {
   }
 }
 
+static void sum_all(const Fmeda *fmeda, const RateCorner *rates, FmedaSums sums[FMEDA_TYPES + 1]) {
+  for (uint32_t i = 0; i < FMEDA_TYPES; i++) sum_type(fmeda, i, rates, &sums[i]);
+  if (sums[FMEDA_TRANSIENT].is_known && sums[FMEDA_PERMANENT].is_known) sum_type(fmeda, FMEDA_TYPES, rates, &sums[FMEDA_TYPES]);
+  add_dual(fmeda, sums);
+}
+
+static void hold(FmedaSums *sums, const FmedaSums *there) {
+  estimate_hold(&sums->used, there->used);
+  estimate_hold(&sums->rest, there->rest);
+  estimate_hold(&sums->dual, there->dual);
+  for (uint32_t c = 0; c < FAULT_CLASSES; c++) estimate_hold(&sums->classes[c], there->classes[c]);
+  for (uint32_t m = 0; m < METRICS; m++) estimate_hold(&sums->metrics[m], there->metrics[m]);
+}
+
 void fmeda_sum(Fmeda *fmeda) {
-  for (uint32_t i = 0; i < FMEDA_TYPES; i++) sum_type(fmeda, i);
-  if (fmeda->sums[FMEDA_TRANSIENT].is_known && fmeda->sums[FMEDA_PERMANENT].is_known) sum_type(fmeda, FMEDA_TYPES);
-  add_dual(fmeda);
+  uint32_t corners = rates_corners(fmeda);
+  sum_all(fmeda, &rates_as_given, fmeda->sums);
+  for (uint32_t corner = 0; corner < corners && corners > 1; corner++) {
+    RateCorner rates = rates_corner(fmeda, corner);
+    FmedaSums there[FMEDA_TYPES + 1] = {0};
+    sum_all(fmeda, &rates, there);
+    for (uint32_t i = 0; i <= FMEDA_TYPES; i++) hold(&fmeda->sums[i], &there[i]);
+  }
 }
 
 // ---- Coverage over structures ----------------------------------------------------------------------------
 
 // Structures count by their rates; by their bits where none of them has one.
-static double weight_of(const FmedaCell *cell, bool by_bits) { return by_bits ? (double)cell->bits * cell->boards : cell->fit; }
+static double weight_of(const FmedaCell *cell, const RateCorner *rates) {
+  return rates == NULL ? (double)cell->bits * cell->boards : cell_fit(cell, rates);
+}
 
 static const Coverage *find_coverage(const FmedaCell *cell, const char *mechanism) {
   if (mechanism == NULL) return cell->together.mechanism == NULL ? NULL : &cell->together;
@@ -123,7 +144,8 @@ static const Coverage *find_coverage(const FmedaCell *cell, const char *mechanis
   return NULL;
 }
 
-static Estimate cover_type(const Fmeda *fmeda, FmedaType type, const char *mechanism, bool by_bits) {
+// `rates` NULL: by bits.
+static Estimate cover_at(const Fmeda *fmeda, FmedaType type, const char *mechanism, const RateCorner *rates) {
   EstimateSum danger = {0}, leaves = {0};
   uint32_t count = 0;
   double most = 0;
@@ -131,7 +153,7 @@ static Estimate cover_type(const Fmeda *fmeda, FmedaType type, const char *mecha
   for (uint32_t i = 0; i < fmeda->cells.count; i++) {
     const FmedaCell *cell = &fmeda->cells.items[i];
     const Coverage *coverage = cell->type == type ? find_coverage(cell, mechanism) : NULL;
-    double weight = weight_of(cell, by_bits);
+    double weight = weight_of(cell, rates);
     if (coverage == NULL || weight <= 0 || !coverage->danger.is_known || !coverage->leaves.is_known) continue;
     add(&danger, weight, coverage->danger);
     add(&leaves, weight, coverage->leaves);
@@ -139,9 +161,19 @@ static Estimate cover_type(const Fmeda *fmeda, FmedaType type, const char *mecha
     only = coverage->share;
     count++;
   }
-  if (count == 0) return by_bits ? (Estimate){0} : cover_type(fmeda, type, mechanism, true);
+  if (count == 0) return rates == NULL ? (Estimate){0} : cover_at(fmeda, type, mechanism, NULL);
   return count == 1 ? only : complement(sum_estimate(&leaves, most), sum_estimate(&danger, most));
 }
 
-Estimate fmeda_coverage(const Fmeda *fmeda, FmedaType type, const char *mechanism) { return cover_type(fmeda, type, mechanism, false); }
-Estimate fmeda_union(const Fmeda *fmeda, FmedaType type) { return cover_type(fmeda, type, NULL, false); }
+static Estimate cover_type(const Fmeda *fmeda, FmedaType type, const char *mechanism) {
+  Estimate estimate = cover_at(fmeda, type, mechanism, &rates_as_given);
+  uint32_t corners = rates_corners(fmeda);
+  for (uint32_t corner = 0; corner < corners && corners > 1; corner++) {
+    RateCorner rates = rates_corner(fmeda, corner);
+    estimate_hold(&estimate, cover_at(fmeda, type, mechanism, &rates));
+  }
+  return estimate;
+}
+
+Estimate fmeda_coverage(const Fmeda *fmeda, FmedaType type, const char *mechanism) { return cover_type(fmeda, type, mechanism); }
+Estimate fmeda_union(const Fmeda *fmeda, FmedaType type) { return cover_type(fmeda, type, NULL); }

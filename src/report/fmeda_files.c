@@ -55,7 +55,7 @@ static void add_caveats(const Fmeda *fmeda, const FmedaCell *cell, Text *out) {
 // A row for each failure mode, and one for the structure as a whole: there the shares of what becomes of faults stand.
 static void add_modes(const Fmeda *fmeda, Text *out) {
   static const char *const mode_names[] = {"share", "coverage"};
-  add_text(out, "structure,fault_type,model,failure_mode,bits,raw_fit,rate_from,faults,residual_faults");
+  add_text(out, "structure,fault_type,model,failure_mode,bits,raw_fit,rate_from,rate_factor,faults,residual_faults");
   add_names(mode_names, COUNT_OF(mode_names), out);
   add_names(fault_classes, FAULT_CLASSES, out);
   add_text(out, ",in_figures,findings,journals\n");
@@ -68,6 +68,8 @@ static void add_modes(const Fmeda *fmeda, Text *out) {
       text_add(out, ",%s,%" PRIu64, is_all ? "all" : failure_modes[m], cell->bits);
       add_rate(is_all ? cell->fit : cell->fit * cell->modes[m].share.value, out);
       text_add(out, ",%s", cell->fit <= 0 ? "" : cell->is_given ? "given" : "machine");
+      if (cell->fit > 0) text_add(out, ",%.9g", cell_rate_factor(fmeda, cell));
+      else add_text(out, ",");
       text_add(out, ",%" PRIu64 ",%" PRIu64, is_all ? cell->faults : cell->modes[m].faults,
                is_all ? cell->counts[CLASS_RESIDUAL] : cell->modes[m].left);
       csv_estimate(out, is_all ? (Estimate){true, 1, 1, 1} : cell->modes[m].share);
@@ -226,6 +228,7 @@ static json_t *cell_json(const Fmeda *fmeda, const FmedaCell *cell) {
   json_object_set_new(object, "bits", count_of(cell->bits));
   json_object_set_new(object, "raw_fit", rate_of(cell->fit));
   json_object_set_new(object, "rate_is_given", json_boolean(cell->is_given));
+  json_object_set_new(object, "rate_factor", cell->fit > 0 ? json_real(cell_rate_factor(fmeda, cell)) : json_null());
   json_object_set_new(object, "faults", count_of(cell->faults));
   json_object_set_new(object, "own_state", json_boolean(cell->is_own_state));
   json_object_set_new(object, "outside_scope", json_boolean(cell->is_outside));

@@ -346,7 +346,10 @@ void fmeda_find(Fmeda *fmeda) {
   find_latent(fmeda);
   find_uncovered(fmeda);
   NOTE(fmeda, "", "SPFM and LFM are judged by fault type, PMHF over all faults of the scope.");
-  NOTE(fmeda, "", "Figures are of this program with these inputs, on a model of the machine. Rates are inputs and count as exact.");
+  Text rates = {0};
+  fmeda_rates_text(fmeda, &rates);
+  NOTE(fmeda, "", "Figures are of this program with these inputs, on a model of the machine. Rates are inputs. %s", rates.at);
+  text_free(&rates);
   NOTE(fmeda, "",
        "The text of ISO 26262 was not at hand: formulas and targets are from memory, not checked against it; they agree with public "
        "summaries. "

@@ -56,6 +56,21 @@ static inline uint32_t row_bit(MetricId metric, uint32_t type) { return 1u << ((
 // ---- What is to be said beside them (fmeda_findings.c) -----------------------------------------------------
 void fmeda_find(Fmeda *fmeda); // at last
 
+// ---- How sure rates are (fmeda_rates.c) --------------------------------------------------------------------
+// Rates within their factors: each at its lower or at its upper end. What is a sum or a ratio of sums has its extremes there.
+enum { MOST_RATES = 64, MOST_UNSURE = 10 }; // groups of structures that have a rate in common; of these with a factor
+typedef struct RateCorner {
+  double scale[MOST_RATES];
+} RateCorner;
+extern const RateCorner rates_as_given;
+bool rates_check(const Fmeda *fmeda, Diags *diags); // false: too many have a factor
+uint32_t rates_corners(const Fmeda *fmeda);         // how many; 1: no rate has a factor
+RateCorner rates_corner(const Fmeda *fmeda, uint32_t corner);
+double cell_fit(const FmedaCell *cell, const RateCorner *corner);
+double cell_rate_factor(const Fmeda *fmeda, const FmedaCell *cell);
+void estimate_hold(Estimate *estimate, Estimate there); // its interval is widened to hold that one
+void fmeda_rates_text(const Fmeda *fmeda, Text *out);   // what intervals hold
+
 // ---- Sums (fmeda_figures.c) -----------------------------------------------------------------------------
 void fmeda_sum(Fmeda *fmeda);
 Estimate share_estimate(uint64_t hits, uint64_t trials, double confidence); // not known without trials

@@ -83,16 +83,11 @@ static const char *scope_text(const Fmeda *fmeda) {
 
 // ---- Of the chip ---------------------------------------------------------------------------------------
 
-static double setting(const char *settings, const char *key) {
-  const char *at = strstr(settings, key);
-  return at == NULL ? 0 : strtod(at + strlen(key), NULL);
-}
-
 // FIT per Mbit of cells on the chip, of all models of a type that have a rate (config.def).
 double rate_per_mbit(const char *settings, FmedaType type) {
-  double upsets = 1 + (setting(settings, "\nfit.adjacent2=") + setting(settings, "\nfit.adjacent3=")) / 1e6;
-  if (type == FMEDA_TRANSIENT) return setting(settings, "\nfit.sram=") / 1000 * upsets;
-  return 2 * setting(settings, "\nfit.permanent=") / 1000; // stuck at 0, and at 1
+  double upsets = 1 + (setting_of(settings, "fit.adjacent2") + setting_of(settings, "fit.adjacent3")) / 1e6;
+  if (type == FMEDA_TRANSIENT) return setting_of(settings, "fit.sram") / 1000 * upsets;
+  return 2 * setting_of(settings, "fit.permanent") / 1000; // stuck at 0, and at 1
 }
 
 // Journals before version 5 do not say what kind a structure is: cells on the chip have the machine's rate, and fit into it.

@@ -34,7 +34,8 @@ static double structure_rate(const Report *report, const StructureSummary *struc
 }
 
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure) {
-  return estimate_times(report_estimate(report, &structure->tally, measure), structure_rate(report, structure));
+  return estimate_rate(report_estimate(report, &structure->tally, measure), structure_rate(report, structure),
+                       structure_rate_factor(report, structure));
 }
 
 double report_bits(const Report *report) {
@@ -111,17 +112,21 @@ Estimate report_outcome(const Report *report, uint8_t outcome) {
   return report_all_hits(report, hits);
 }
 
+// At the rates as given, the lowest and the highest.
 Estimate report_fit(const Report *report, Measure measure) {
-  EstimateSum sum = {0};
+  EstimateSum given = {0}, least = {0}, most = {0};
   bool is_known = false;
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    Estimate fit = structure_fit(report, structure, measure);
-    if (structure_rate(report, structure) <= 0 || !fit.is_known) continue;
-    add_part(&sum, fit, 1);
+    Estimate share = report_estimate(report, &structure->tally, measure);
+    double rate = structure_rate(report, structure), factor = structure_rate_factor(report, structure);
+    if (rate <= 0 || !share.is_known) continue;
+    add_part(&given, share, rate);
+    add_part(&least, share, rate / factor);
+    add_part(&most, share, rate * factor);
     is_known = true;
   }
-  return sum_estimate(&sum, is_known);
+  return is_known ? (Estimate){true, given.value, sum_estimate(&least, true).low, sum_estimate(&most, true).high} : (Estimate){0};
 }
 
 double report_note(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }

@@ -91,6 +91,15 @@ typedef struct MixedTally {
   VEC(TallyPart) parts; // ascending; structures without faults are not there
 } MixedTally;
 
+// Raw rates that a machine file gives, each within a factor of its own (rates.c).
+typedef enum RateId { RATE_SRAM, RATE_DRAM, RATE_ADJACENT2, RATE_ADJACENT3, RATE_PERMANENT, RATES } RateId;
+#define MOST_RATE_FACTOR 1000.0
+extern const char *const rate_keys[RATES];                    // "fit.sram"
+double rate_factor(const char *settings, RateId rate);        // 1: none is given
+uint32_t rates_of(const char *model, uint8_t structure_kind); // whose product a structure's rate under a fault model is; bits: 1 << RateId
+// A rate times a share, or a difference of shares: for all rates within the factor.
+Estimate estimate_rate(Estimate share, double rate, double factor);
+
 typedef struct KernelSummary {
   const char *name;   // as people write it
   const char *symbol; // as the program names it
@@ -149,8 +158,10 @@ Estimate report_estimate(const Report *report, const Tally *tally, Measure measu
 // interval would be more than 1. *why then says so, else it is NULL.
 Estimate structure_needed(const Report *report, const StructureSummary *structure, Measure measure, const char **why); // without padding
 Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why);
-// Raw rate times AVF, in failures per 10^9 hours.
+// Raw rate times AVF, in failures per 10^9 hours. The interval holds the sampling and the rate's factor.
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
+double structure_rate_factor(const Report *report, const StructureSummary *structure);
+void report_rates_text(const Report *report, Text *out); // what intervals of FIT and MTBF hold, without a full stop
 // It was struck, and no sum of FIT holds it, since no rate is known.
 static inline bool structure_lacks_rate(const StructureSummary *structure) {
   return structure->tally.total > 0 && structure->fit_per_mbit <= 0;

@@ -21,6 +21,8 @@ void report_result(const Query *query, size_t reals, Text *out);
 void csv_estimate(Text *out, Estimate estimate);
 json_t *json_estimate(Estimate estimate);
 json_t *json_notes(const Journal *journal);
+double setting_of(const char *settings, const char *key); // of the machine that a campaign ran on; 0: it does not say
+void rates_text(const char *settings, uint32_t rates, Text *out);
 
 // Pieces of a row. printf's formats are most of an export's time.
 void add_text(Text *out, const char *text);

@@ -1,4 +1,5 @@
 // A journal's answer as tables for a terminal. Shares are in percent, each with its interval.
+#include "report/findings.h"
 #include "report/report_internal.h"
 
 #include <inttypes.h>
@@ -162,7 +163,10 @@ static void add_fit(const Report *report, Text *out) {
     text_add(out, "%-*s %11.0f %8s", name, "sum", bits, "");
     add_fit_cells(report_fit(report, MEASURE_SDC), report_fit(report, MEASURE_DUE), out);
   }
-  text_add(out, "Failures per 10^9 hours. Intervals: those of the AVFs; raw rates count as exact.\n");
+  Text intervals = {0};
+  report_rates_text(report, &intervals);
+  text_add_wrapped(out, 0, arena_format(report->arena, "Failures per 10^9 hours. %s.", intervals.at));
+  text_free(&intervals);
   add_hours("MTBF by SDC", report_fit(report, MEASURE_SDC), out);
   add_hours("MTBF by any", report_fit(report, MEASURE_AVF), out);
 }
@@ -177,15 +181,6 @@ static const char *rate_key(const char *model) {
     if (strcmp(keys[i].model, model) == 0) return keys[i].key;
   }
   return NULL;
-}
-
-// Of the machine that the campaign ran on; 0: it does not say.
-static uint64_t setting_of(const Report *report, const char *key) {
-  size_t length = strlen(key);
-  for (const char *line = report->meta->settings; line != NULL && *line != '\0'; line = *line == '\n' ? line + 1 : strchr(line, '\n')) {
-    if (strncmp(line, key, length) == 0 && line[length] == '=') return strtoull(line + length + 1, NULL, 10);
-  }
-  return 0;
 }
 
 // Why structures have no FIT, where somebody might look for it, and what gives them one.
@@ -203,7 +198,7 @@ static void add_no_fit(const Report *report, Text *out) {
   }
   if (first == NULL) return;
   if (strcmp(first, "dram") == 0 && key != NULL && strcmp(key, "fit.sram") == 0) key = "fit.dram"; // it lies outside the chip
-  if (key != NULL && setting_of(report, key) == 0) {
+  if (key != NULL && setting_of(report->meta->settings, key) <= 0) {
     text_add(out, ": the machine has no rate for model %s. Give it one in a new campaign: --set %s=N,\n", model, key);
     text_add(out, "as 'redoubt list parameters' says\n");
     return;

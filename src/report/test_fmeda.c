@@ -97,7 +97,7 @@ static void test_what_counts(void **state) {
   assert_int_equal(stuck->counts[CLASS_LATENT], 15); // corrected, and nobody is told
   fmeda_free(fmeda);
   FmedaOptions given = {.confidence = 0.95, .lifetime = 1e4};
-  FmedaRate rate = {FMEDA_PERMANENT, "rf", 70};
+  FmedaRate rate = {FMEDA_PERMANENT, "rf", 70, 1};
   given.rates.items = &rate;
   given.rates.count = 1;
   fmeda = read_all(&shelf, 0, &given);
@@ -370,6 +370,90 @@ static void test_intervals_of_two_faults(void **state) {
     fail_msg("of %u intervals %u of the second term and %u of the PMHF hold", rounds, dual, pmhf);
 }
 
+// ---- Rates -----------------------------------------------------------------------------------------------
+
+// rf and shared without mechanisms, of the machine's rate; unit.sp of the user's. Residual: 5%, 20%, 50%.
+static Fmeda *read_rated(Shelf *shelf, const char *settings, double unit, double factor) {
+  static uint8_t outcomes[400];
+  const char *const names[] = {"rf", "shared", "unit.sp"};
+  const uint32_t residual[] = {20, 80, 200};
+  for (uint32_t i = 0; i < COUNT_OF(names); i++) {
+    lay(outcomes, (Stretch[]){{400 - residual[i], OUTCOME_MASKED}, {residual[i], OUTCOME_SDC}, {0}});
+    make(shelf,
+         &(Made){"none", "flip", names[i], .outcomes = outcomes, .count = 400, .fit_per_mbit = i < 2 ? 100 : 0, .settings = settings});
+  }
+  static FmedaRate rate;
+  static FmedaOptions options;
+  rate = (FmedaRate){FMEDA_TRANSIENT, "unit.sp", unit, factor};
+  options = (FmedaOptions){.confidence = 0.95, .lifetime = 1e4};
+  options.rates.items = &rate;
+  options.rates.count = 1;
+  return read_all(shelf, 0, &options);
+}
+
+static Estimate metric_rated(const char *settings, double unit, double factor, MetricId metric) {
+  Shelf shelf = {0};
+  Fmeda *fmeda = read_rated(&shelf, settings, unit, factor);
+  Estimate estimate = fmeda->sums[FMEDA_TRANSIENT].metrics[metric];
+  fmeda_free(fmeda);
+  shelf_clear(&shelf);
+  assert_true(estimate.is_known);
+  return estimate;
+}
+
+// Against figures of exact rates at the ends: of the user's 50 FIT up to 3 times, and of the machine's up to 2 times, which scales rf and shared together,
+// as the user's scales unit.sp the other way round.
+static void test_rates(void **state) {
+  (void)state;
+  const char *unsure = "fit.sram_factor=2000\n";
+  Estimate exact = metric_rated(NULL, 50, 1, METRIC_SPFM), spfm = metric_rated(unsure, 50, 3, METRIC_SPFM);
+  Estimate most = metric_rated(NULL, 50.0 * 3 * 2, 1, METRIC_SPFM), least = metric_rated(NULL, 50.0 / 3 / 2, 1, METRIC_SPFM);
+  assert_near(spfm.value, exact.value, 1e-12);
+  assert_near(spfm.low, fmin(most.low, least.low), 1e-9);
+  assert_near(spfm.high, fmax(most.high, least.high), 1e-9);
+  assert_true(spfm.low < exact.low - 0.05 && spfm.high > exact.high + 0.05); // unit.sp is much worse than the others
+  Estimate pmhf = metric_rated(unsure, 50, 3, METRIC_PMHF), high = metric_rated(NULL, 150, 1, METRIC_PMHF),
+           low = metric_rated(NULL, 50.0 / 3, 1, METRIC_PMHF);
+  Estimate machine = metric_rated(unsure, 50, 1, METRIC_PMHF), given = metric_rated(NULL, 50, 1, METRIC_PMHF);
+  assert_near(pmhf.value, 0.05 * 100 + 0.2 * 100 + 0.5 * 50, 1e-9);
+  assert_true(pmhf.low < low.low && pmhf.high > high.high && machine.low < given.low && machine.high > given.high);
+  // One rate alone cancels in a ratio: it is in common.
+  Shelf shelf = {0};
+  Fmeda *fmeda = read_rated(&shelf, unsure, 50, 1);
+  Text text = {0};
+  fmeda_text(fmeda, &text);
+  assert_says(text.at, "raw rates up to 2 (fit.sram_factor) times larger");
+  assert_says(text.at, "no uncertainty is given for transient:unit.sp (--rate)");
+  text_free(&text);
+  fmeda_free(fmeda);
+  shelf_clear(&shelf);
+}
+
+// All structures of one rate: SPFM and coverage do not depend on it, PMHF does, and by its whole factor.
+static void test_one_rate(void **state) {
+  (void)state;
+  Estimate spfm[2], pmhf[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    static uint8_t outcomes[400];
+    Shelf shelf = {0};
+    for (uint32_t k = 0; k < 2; k++) {
+      lay(outcomes, (Stretch[]){{400 - 80 * k - 20, OUTCOME_MASKED}, {80 * k + 20, OUTCOME_SDC}, {0}});
+      make(&shelf, &(Made){"none", "flip", k == 0 ? "rf" : "shared", .outcomes = outcomes, .count = 400, .fit_per_mbit = 100,
+                           .settings = i == 0 ? NULL : "fit.sram_factor=4000\n"});
+    }
+    FmedaOptions options = {.confidence = 0.95, .lifetime = 1e4};
+    Fmeda *fmeda = read_all(&shelf, 0, &options);
+    spfm[i] = fmeda->sums[FMEDA_TRANSIENT].metrics[METRIC_SPFM];
+    pmhf[i] = fmeda->sums[FMEDA_TRANSIENT].metrics[METRIC_PMHF];
+    fmeda_free(fmeda);
+    shelf_clear(&shelf);
+  }
+  assert_near(spfm[1].low, spfm[0].low, 1e-9);
+  assert_near(spfm[1].high, spfm[0].high, 1e-9);
+  assert_near(pmhf[1].low, pmhf[0].low / 4, 1e-9);
+  assert_near(pmhf[1].high, pmhf[0].high * 4, 1e-9);
+}
+
 // ---- Refused -------------------------------------------------------------------------------------------
 
 static void refuse(const Made *a, const Made *b, const char *why) {
@@ -404,6 +488,7 @@ int main(void) {
       cmocka_unit_test(test_times),     cmocka_unit_test(test_second_faults),
       cmocka_unit_test(test_union),     cmocka_unit_test(test_other_faults),
       cmocka_unit_test(test_intervals), cmocka_unit_test(test_intervals_of_two_faults),
+      cmocka_unit_test(test_rates),     cmocka_unit_test(test_one_rate),
       cmocka_unit_test(test_refused),   cmocka_unit_test(test_boards),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void check_case(const Shelf *shelf, const Case *at, uint32_t number) {
   }
   for (; options.rates.count < 2 && at->rate[options.rates.count] != NULL; options.rates.count++) {
     const char *text = at->rate[options.rates.count];
-    rates[options.rates.count] = (FmedaRate){(FmedaType)type_named(text), strchr(text, ':') + 1, 5};
+    rates[options.rates.count] = (FmedaRate){(FmedaType)type_named(text), strchr(text, ':') + 1, 5, 1};
   }
   options.scope.items = scope;
   options.rates.items = rates;
@@ -358,7 +358,7 @@ static void test_of_the_chip(void **state) {
     make(&shelf, &made);
     shelf_note(shelf.journals[0], NOTE_CHIP_BITS, (uint64_t)(cases[i].mbit * (1 << 20)));
     FmedaOptions options = {.confidence = 0.95, .lifetime = 1};
-    FmedaRate rate = {FMEDA_TRANSIENT, "rf", 5};
+    FmedaRate rate = {FMEDA_TRANSIENT, "rf", 5, 1};
     options.rates.items = &rate;
     options.rates.count = cases[i].rate != NULL;
     Fmeda *fmeda = read_all(&shelf, 0, &options);

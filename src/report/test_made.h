@@ -5,8 +5,6 @@
 #include "report/fmeda.h"
 #include "report/test_shelf.h"
 
-#include <stdlib.h>
-
 enum { MOST_FAULTS = 4096, RUN_CYCLES = 1000 };
 
 typedef struct Made {

@@ -113,6 +113,68 @@ static void times_by_hand(void **state) {
   journal_close(journal);
 }
 
+// Two rates: 1 Mbit of rf at 1,000 FIT per Mbit, 2 Mbit of dram at 10; 30 and 20 SDCs of 100 faults each.
+static Report *report_of_two_rates(const char *model, const char *settings, Journal **journal) {
+  const StructureRow rated[] = {
+      {.region = 3, .name = "rf", .title = "", .rows = 1024, .units = 32, .bits = 32, .kind = KIND_CELLS, .raw_fit_per_mbit = 1000},
+      {.region = 4, .name = "dram", .title = "", .rows = 2048, .units = 32, .bits = 32, .kind = KIND_MEMORY, .raw_fit_per_mbit = 10}};
+  JournalMeta meta = meta_of(model, "");
+  meta.settings = settings;
+  *journal = shelf_begin(&meta, rated, COUNT_OF(rated), 1200, 200);
+  for (uint64_t i = 0; i < 200; i++) {
+    FaultRow row = fault_row();
+    row.id = row.class_of = i;
+    row.fault = "flip:made-up@1";
+    row.model = model;
+    row.region = rated[i / 100].region;
+    row.launch = 1;
+    row.outcome = i % 100 < (i < 100 ? 30 : 20) ? OUTCOME_SDC : OUTCOME_MASKED;
+    shelf_put(*journal, &row);
+  }
+  Diags diags = {0};
+  assert_true(journal_reached(*journal, 200, true, &diags) && journal_commit(*journal, &diags));
+  return report_of(*journal, 0.95);
+}
+
+// The interval of a FIT holds those of every rate within its factor; rates that are in common move together; more than one rate: all of them.
+static void fit_holds_the_rates(void **state) {
+  (void)state;
+  const struct {
+    const char *model, *settings;
+    double rf, dram; // their factors
+    const char *said;
+  } cases[] = {{"flip", "fit.sram=1000000\n", 1, 1, "Intervals: the sampling's alone; no uncertainty is given for fit.sram and fit.dram."},
+               {"flip", "fit.sram_factor=4000\nfit.dram_factor=2500\n", 4, 2.5,
+                "raw rates up to 4 (fit.sram_factor) and 2.5 (fit.dram_factor) times larger or smaller, which more faults do not narrow."},
+               {"flip", "x=1\nfit.dram_factor=2000\n", 1, 2,
+                "larger or smaller, which more faults do not narrow; no uncertainty is given for fit.sram."},
+               {"adjacent(2)", "fit.adjacent2_factor=3000\nfit.sram_factor=2000\n", 6, 3, "2 (fit.sram_factor) and 3"},
+               {"stuck0", "fit.sram_factor=4000\nfit.permanent_factor=5000\n", 5, 5, "5 (fit.permanent_factor)"},
+               {"flip", "fit.sram_factor=999\nfit.dram_factor=nan\n", 1, 1, "the sampling's alone"}}; // damaged journals
+  Interval rf = wilson_interval(30, 100, 0.95), dram = wilson_interval(20, 100, 0.95);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Journal *journal;
+    Report *report = report_of_two_rates(cases[i].model, cases[i].settings, &journal);
+    double f = cases[i].rf, g = cases[i].dram;
+    Estimate one = structure_fit(report, &report->structures.items[0], MEASURE_SDC), sum = report_fit(report, MEASURE_SDC);
+    assert_near(one.value, 300, 1e-9);
+    assert_near(one.low, 1000 * rf.low / f, 1e-9);
+    assert_near(one.high, 1000 * rf.high * f, 1e-9);
+    assert_near(sum.value, 304, 1e-9);
+    assert_near(sum.low, 300 / f + 4 / g - hypot(1000 / f * (0.3 - rf.low), 20 / g * (0.2 - dram.low)), 1e-9);
+    assert_near(sum.high, 300 * f + 4 * g + hypot(1000 * f * (rf.high - 0.3), 20 * g * (dram.high - 0.2)), 1e-9);
+    Text text = {0};
+    report_text(report, &text);
+    assert_says(text.at, cases[i].said);
+    text_free(&text);
+    report_free(report);
+    journal_close(journal);
+  }
+  Estimate worse = estimate_rate((Estimate){true, -0.1, -0.3, 0.2}, 100, 4),
+           better = estimate_rate((Estimate){true, 0.2, 0.1, 0.3}, 100, 4);
+  assert_true(worse.low == -120 && worse.high == 80 && better.low == 2.5 && better.high == 120); // of a difference
+}
+
 static void twice_is_a_protection(void **state) {
   (void)state;
   const struct {
@@ -363,6 +425,7 @@ int main(void) {
       cmocka_unit_test(confidence_is_what_was_asked),
       cmocka_unit_test(groups_follow_one_rule),
       cmocka_unit_test(times_by_hand),
+      cmocka_unit_test(fit_holds_the_rates),
       cmocka_unit_test(twice_is_a_protection),
       cmocka_unit_test(no_fit_says_what_helps),
       cmocka_unit_test(a_sum_names_whom_it_lacks),

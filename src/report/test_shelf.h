@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST_MADE = 16 };
 
@@ -18,6 +19,20 @@ typedef struct Shelf {
   Report *reports[MOST_MADE];
   uint32_t count;
 } Shelf;
+
+// Lines are wrapped anywhere: every stretch of blanks is one blank.
+static inline void assert_says(const char *text, const char *words) {
+  size_t length = 0;
+  char *flat = malloc(strlen(text) + 1);
+  assert_non_null(flat);
+  for (const char *at = text; *at != '\0'; at++) {
+    bool is_blank = *at == ' ' || *at == '\n';
+    if (!is_blank || (length > 0 && flat[length - 1] != ' ')) flat[length++] = is_blank ? ' ' : *at;
+  }
+  flat[length] = '\0';
+  if (strstr(flat, words) == NULL) fail_msg("'%s' does not say '%s'", flat, words);
+  free(flat);
+}
 
 static inline void assert_near(double got, double expected, double tolerance) {
   if (!(fabs(got - expected) <= tolerance)) fail_msg("%.12g instead of %.12g", got, expected);
