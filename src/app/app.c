@@ -44,6 +44,9 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t seat, uint3
   exchange->timeline = exchange->following = exchange->returned = exchange->told = -1;
   exchange->sources = mode == APP_GOLDEN && !own->has_golden ? own->sources : -1;
   exchange->expected = own->copies;
+  exchange->tolerances = own->tolerances;
+  exchange->keeps_right = mode == APP_GOLDEN && !own->has_golden;
+  if (exchange->keeps_right && own->tolerances.right >= 0 && ftruncate(own->tolerances.right, 0) != 0) return NULL;
   exchange->unanswered = hook_chain_is_unanswered(own->choice.protections);
   exchange->runs[0].output = own->seats[seat].output;
   snprintf(exchange->temporary, sizeof exchange->temporary, "%s", own->choice.temporary);
@@ -146,10 +149,14 @@ uint64_t app_hash_file(const char *path, uint64_t seed) {
 AppResult app_result(const AppTarget *own, const AppRun *run, uint32_t seat, int status) {
   char path[APP_FILE_PATH];
   app_end_left(getpid(), seat);
-  AppResult result = {.status = status, .seen = run->seen, .cycles = run->cycles};
+  AppResult result = {.status = status, .seen = run->judged, .cycles = run->cycles, .is_tolerated = run->judged != run->seen};
   result.output = app_mask_hash(&own->mask, app_file_path(getpid(), run->output, path), 1);
   for (uint32_t i = 0; i < own->choice.output_count; i++) {
     result.file[i] = app_hash_file(own->outputs[i], 1);
+    if (own->has_golden && result.file[i] != own->golden.file[i] && app_tolerates_file(own, i)) {
+      result.file[i] = own->golden.file[i];
+      result.is_tolerated = true;
+    }
     result.files = hash_bytes(&result.file[i], sizeof result.file[i], result.files + 1);
   }
   return result;
@@ -277,6 +284,7 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
     if (exchange->timeline >= 0) keep_launches(own, exchange);
   }
   app_exchange_free(exchange, count);
+  good = good && app_tolerances_fit(own, diags);
   return good && (own->mask.numbers.count == masked || learn_more(target, listener, diags));
 }
 
@@ -353,6 +361,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->mask = (AppMask){.arena = arena, .all = choice->ignores_output};
   bool good = true;
   for (uint32_t i = 0; i < choice->ignored_count && good; i++) good = app_mask_ignore(&own->mask, choice->ignored[i], diags);
+  good = good && app_tolerates(own, diags);
   if (!good || !take_outputs(own, diags)) {
     originals_give_back(&own->originals);
     return NULL;
@@ -391,4 +400,5 @@ void target_app_free(Target *target) {
   if (own->timeline >= 0) close(own->timeline);
   if (own->following >= 0) close(own->following);
   if (own->returned >= 0) close(own->returned);
+  if (own->tolerances.right >= 0) close(own->tolerances.right);
 }

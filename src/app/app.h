@@ -76,6 +76,18 @@ void app_copies_add(AppCopies *copies, uint64_t from, uint64_t bytes, uint64_t h
 // Has this run copied back whatever the run without faults has, be it more or less often, and what came last as the last?
 bool app_copies_reach(const AppCopies *copies, const AppCopies *golden);
 
+// A copy from the device whose bytes may be off. Those of the run without faults are in the exchange's file of right copies.
+typedef struct AppTolerated {
+  uint64_t copy; // number, from 1
+  OutputTolerance tolerance;
+  uint64_t at, bytes; // in that file
+} AppTolerated;
+typedef struct AppTolerances {
+  uint32_t count;
+  int32_t right; // number of the file; -1: there is none
+  AppTolerated items[MOST_TOLERANCES];
+} AppTolerances;
+
 // What becomes of one process.
 typedef struct AppRun {
   int32_t pid;        // of one that was forked, until it is judged; 0: this place is free
@@ -86,6 +98,7 @@ typedef struct AppRun {
   uint32_t delivered; // what the run without faults copies back was copied back
   uint32_t trap;      // TrapKind of the first launch that had one
   uint64_t seen, corrected, cycles;
+  uint64_t judged;    // as seen, with right bytes in the place of those that are within a tolerance
   int32_t output;     // number of the campaign's file that has its standard output
   uint32_t same_flow; // APP_FOLLOW: its kernels took the time that they take without the fault
 } AppRun;
@@ -115,6 +128,8 @@ typedef struct AppExchange {
   AppLaunch launches[APP_MOST_LAUNCHES];
   AppCopies copies;   // of the first process, without faults
   AppCopies expected; // of an earlier one
+  AppTolerances tolerances;
+  bool keeps_right; // APP_GOLDEN: the first one
   // With faults
   Fault faults[FAULT_RUN_MOST];
   uint32_t fault_count;
@@ -148,6 +163,7 @@ typedef struct AppChoice {
   uint32_t output_count;
   const char *const *ignored; // lines of standard output that are not compared: regular expressions
   uint32_t ignored_count;
+  const OutputTolerances *tolerances;                   // of output files, and of copies from the device ("copy3")
   bool ignores_output;                                  // nothing of standard output is compared
   const char *temporary;                                // folder of files that are there only while the campaign is
   void (*say)(void *context, const char *text);         // to the user; NULL: nobody listens

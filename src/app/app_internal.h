@@ -16,6 +16,7 @@ typedef struct AppResult {
   uint64_t files;                  // of the files
   uint64_t file[APP_MOST_OUTPUTS]; // of each of them
   uint64_t seen, cycles;           // of the exchange
+  bool is_tolerated;               // some bytes are off, but within a tolerance: then hashes are those of the right ones
 } AppResult;
 
 typedef struct AppSeat { // files of one run at a time, by number; -1: not there yet
@@ -40,6 +41,7 @@ typedef struct AppTarget {
   Text good_lines; // in which its standard output says that all is well
   uint32_t good_line_count;
   int golden_output, golden_files[APP_MOST_OUTPUTS]; // copies; -1: not written
+  AppTolerances tolerances;                          // of copies from the device
   AppLaunch *launches;                               // NULL: faults are not followed
   uint32_t launch_count;
   bool asks_time;
@@ -80,6 +82,13 @@ void app_say_masked(AppTarget *own); // which numbers are not compared, once
 
 // ---- trace.c -------------------------------------------------------------------------------------
 bool app_traced(Target *target, const TracedRun *wish, Diags *diags); // Target.traced
+
+// ---- tolerated.c ---------------------------------------------------------------------------------
+bool app_tolerates(AppTarget *own, Diags *diags);             // takes what was asked for; false: of no file or copy
+bool app_tolerances_fit(const AppTarget *own, Diags *diags);  // after the run without faults
+bool app_tolerates_file(const AppTarget *own, uint32_t file); // as it is now
+// The library's side: a piece of copy `number`, `at` bytes from its start. The hash of those bytes by which the run is judged.
+uint64_t app_judged_piece(AppExchange *exchange, uint64_t number, uint64_t at, const void *bytes, uint64_t count, uint64_t hash);
 
 // ---- sources.c -----------------------------------------------------------------------------------
 void app_sources_write(const AppExchange *exchange, const Program *program, const PtxSource *sources, uint32_t count);

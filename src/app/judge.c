@@ -104,6 +104,11 @@ static Outcome compare(const AppTarget *own, const AppRun *run, const AppResult 
   Text note = {0};
   record->cycles = result->cycles;
   record->wrong = (uint64_t)output + files + seen;
+  if (record->wrong == 0 && !rejects && result->is_tolerated) {
+    snprintf(record->note, sizeof record->note, "results are off, but within the tolerance");
+    record->wrong = 1;
+    return OUTCOME_TOLERATED;
+  }
   if (record->wrong == 0 && !rejects) {
     if (run->corrected > 0) return OUTCOME_CORRECTED;
     return result->cycles == golden->cycles ? OUTCOME_MASKED : OUTCOME_PERFORMANCE;

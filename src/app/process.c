@@ -17,6 +17,8 @@ struct AppProcess {
   Device *device;
   AppHostMemory host_memory;
   const void *host_context;
+  uint64_t judged;        // as copied, with right bytes in the place of those that are within a tolerance
+  uint64_t piece_at;      // bytes of the copy under way
   uint64_t copied, known; // hashes: of what the host has copied back; of all that it may know from the device
   AppCopies copies;
   // Without faults
@@ -385,11 +387,16 @@ void app_process_leave(AppProcess *process) {
 void app_process_saw(AppProcess *process, const void *bytes, uint64_t count, bool copied_back) {
   if (process == NULL) return;
   process->known = hash_bytes(bytes, count, process->known);
-  if (copied_back) process->copied = hash_bytes(bytes, count, process->copied);
+  if (!copied_back) return;
+  process->copied = hash_bytes(bytes, count, process->copied);
+  process->judged = app_judged_piece(process->exchange, process->copies.count + 1, process->piece_at, bytes, count, process->judged);
+  process->piece_at += count;
 }
 
 void app_process_copied(AppProcess *process, uint64_t from, uint64_t bytes) {
-  if (process != NULL) app_copies_add(&process->copies, from, bytes, process->copied);
+  if (process == NULL) return;
+  app_copies_add(&process->copies, from, bytes, process->copied);
+  process->piece_at = 0;
 }
 
 void app_process_loaded(AppProcess *process, const Program *program, const PtxSource *sources, uint32_t count) {
@@ -437,6 +444,7 @@ void app_process_finish(AppProcess *process) {
     if (kind != TRAP_NONE) run->trap = kind;
   }
   run->seen = process->copied;
+  run->judged = process->judged;
   run->delivered = app_copies_reach(&process->copies, &process->exchange->expected);
   run->corrected = target_stat(&process->target, STAT_CORRECTED);
   run->cycles = process->follow != NULL ? app_follow_cycles(process->follow) : target_cycles(&process->target);

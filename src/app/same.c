@@ -103,6 +103,7 @@ void app_keep_golden(AppTarget *own, const AppExchange *exchange, const AppResul
   if (own->has_golden) return;
   own->has_golden = true;
   own->copies = exchange->copies;
+  own->tolerances = exchange->tolerances;
   own->good_line_count = app_good_lines(&own->mask, app_file_path(getpid(), exchange->runs[0].output, path), &own->good_lines);
   own->golden_output = own->seats[0].output; // the next run has another
   own->seats[0].output = -1;

@@ -185,6 +185,7 @@ static bool open_journal(Campaign *at) {
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
                       .timeout = options->timeout,
+                      .tolerance = tolerances_text(&options->tolerances, at->arena),
                       .shard = options->shard,
                       .shards = options->shards,
                       .first = options->first,
@@ -485,6 +486,11 @@ static bool run_golden(Campaign *at) {
   return target->golden(target, NULL, 0, &at->golden, &at->listener, at->diags);
 }
 
+// A CUDA program has no outputs here: its target knows how far its results may be off.
+static bool tolerate(Campaign *at) {
+  return at->target->golden != NULL || target_tolerate(&at->golden.outputs, &at->asked.tolerances, at->arena, at->diags);
+}
+
 CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags) {
   if (!campaign_check(options, diags)) return CAMPAIGN_FAILED;
   Campaign *at = calloc(1, sizeof *at);
@@ -493,7 +499,7 @@ CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *
   if (options->faults == 0 && options->margin == 0) at->asked.margin = DEFAULT_MARGIN;
   at->listener = (Listener){rows_take, goes_on, at};
   at->golden.arena = at->arena;
-  bool good = campaign_report(at) && run_golden(at) && population_make(&at->population, &at->golden, at->options, diags) &&
+  bool good = campaign_report(at) && run_golden(at) && tolerate(at) && population_make(&at->population, &at->golden, at->options, diags) &&
               is_part_there(at) && open_journal(at);
   good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;

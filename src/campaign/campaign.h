@@ -44,11 +44,12 @@ typedef struct CampaignOptions {
   uint64_t seed;
   uint32_t jobs; // simulations at one time
   uint32_t shard, shards;
-  uint64_t first, end; // only faults with these numbers, without `end`; end 0: all
-  const char *enough;  // "rf,shared": no more faults of these structures; NULL: of all
-  uint64_t timeout;    // multiple of the golden run's cycles
-  bool prune;          // settle by def-use where that is exact
-  bool snapshot;       // start each simulation from the golden run's state, stop when it is in that state again
+  uint64_t first, end;         // only faults with these numbers, without `end`; end 0: all
+  const char *enough;          // "rf,shared": no more faults of these structures; NULL: of all
+  uint64_t timeout;            // multiple of the golden run's cycles
+  OutputTolerances tolerances; // of outputs; of CUDA programs the target has them
+  bool prune;                  // settle by def-use where that is exact
+  bool snapshot;               // start each simulation from the golden run's state, stop when it is in that state again
   const char *journal;
   const char *golden_folder; // where golden runs are kept for other campaigns; NULL: nowhere
   CampaignOrigin origin;

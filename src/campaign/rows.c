@@ -101,10 +101,12 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
   if (draw->op < OP_COUNT) row->opcode = op_info[draw->op].text;
 }
 
+static bool is_wrong_output(uint32_t outcome) { return strcmp(outcome_info[outcome].group, "sdc") == 0 || outcome == OUTCOME_TOLERATED; }
+
 // How long a run with wrong results took is known only where no fault is followed without time.
 static bool knows_time(const Campaign *at, uint32_t outcome) {
   bool ends = is_good(outcome) || outcome == OUTCOME_DETECTED;
-  return ends || (strcmp(outcome_info[outcome].group, "sdc") == 0 && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED));
+  return ends || (is_wrong_output(outcome) && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED));
 }
 
 // A row more is not committed yet. A commit waits for the disk: it takes as long as a hundred rows.

@@ -1,6 +1,5 @@
 // Targets and how their runs are judged.
 #include "campaign/target.h"
-#include "isa/float_half.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +57,7 @@ static void workload_target_outputs(Target *target, TargetOutputs *outputs, Aren
     const WorkloadOutput *from = &own->run.outputs[i];
     TargetOutput *to = &outputs->items[i];
     uint64_t bytes = from->count * element_bytes(from->type);
-    *to = (TargetOutput){from->name, from->type, from->count, from->width, arena_alloc(arena, bytes), from->address};
+    *to = (TargetOutput){from->name, from->type, from->count, from->width, arena_alloc(arena, bytes), from->address, NULL};
     device_read(own->device, to->bytes, from->address, bytes);
   }
 }
@@ -188,20 +187,7 @@ Outcome target_trap_outcome(TrapKind kind) {
 }
 
 double target_element(const TargetOutput *output, uint64_t index) {
-  const uint8_t *at = output->bytes + index * element_bytes(output->type);
-  uint64_t bits = 0;
-  memcpy(&bits, at, element_bytes(output->type));
-  switch (output->type) {
-  case ELEMENT_F16: return (double)f16_to_f32((uint16_t)bits);
-  case ELEMENT_BF16: return (double)bf16_to_f32((uint16_t)bits);
-  case ELEMENT_F32: return (double)f32_of((uint32_t)bits);
-  case ELEMENT_F64: return f64_of(bits);
-  case ELEMENT_S8: return (double)(int8_t)bits;
-  case ELEMENT_S16: return (double)(int16_t)bits;
-  case ELEMENT_S32: return (double)(int32_t)bits;
-  case ELEMENT_S64: return (double)(int64_t)bits;
-  default: return (double)bits;
-  }
+  return element_number(output->type, output->bytes + index * element_bytes(output->type));
 }
 
 static double relative_error(double golden, double got) {
@@ -220,11 +206,48 @@ static void widen_area(WrongArea *area, const TargetOutput *output, uint64_t ind
   area->most_column = max_u64(area->most_column, column);
 }
 
+// All elements of the tolerance's type that these bytes are in.
+static bool is_tolerated(const TargetOutput *golden, const TargetOutput *got, uint64_t at, uint32_t bytes) {
+  const OutputTolerance *tolerance = golden->tolerance;
+  if (tolerance == NULL) return false;
+  uint64_t size = element_bytes(tolerance->type), first = at / size * size, all = golden->count * element_bytes(golden->type);
+  uint64_t end = min_u64(align_up(at + bytes, size), all);
+  return tolerance_accepts(tolerance, golden->bytes + first, got->bytes + first, end - first);
+}
+
+bool target_tolerate(TargetOutputs *golden, const OutputTolerances *tolerances, Arena *arena, Diags *diags) {
+  for (uint32_t i = 0; i < tolerances->count; i++) {
+    const char *name = tolerances->items[i].name, *all = "";
+    TargetOutput *output = NULL;
+    for (uint32_t k = 0; k < golden->count; k++) {
+      if (strcmp(golden->items[k].name, name) == 0) output = &golden->items[k];
+      all = arena_format(arena, "%s%s%s", all, k == 0 ? "" : ", ", golden->items[k].name);
+    }
+    if (output == NULL) return diags_add(diags, NULL, 0, 0, "--tolerance %s: there is no such output; there are: %s", name, all);
+    OutputTolerance *tolerance = ARENA_NEW(arena, OutputTolerance);
+    *tolerance = tolerances->items[i];
+    if (!tolerance->has_type) tolerance->type = output->type;
+    uint64_t bytes = output->count * element_bytes(output->type);
+    if (bytes % element_bytes(tolerance->type) != 0)
+      return diags_add(diags, NULL, 0, 0, "--tolerance %s: its %llu bytes are no whole number of %s", name, (unsigned long long)bytes,
+                       element_names[tolerance->type]);
+    output->tolerance = tolerance;
+  }
+  return true;
+}
+
+Outcome target_wrong_outcome(Target *target, const Judgement *judgement) {
+  if (judgement->beyond == 0) return OUTCOME_TOLERATED;
+  if (!target->has_check) return OUTCOME_SDC;
+  return target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
+}
+
 void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Judgement *judgement) {
   uint32_t bytes = element_bytes(golden->type);
   if (memcmp(golden->bytes + index * bytes, got->bytes + index * bytes, bytes) == 0) return;
   double error = relative_error(target_element(golden, index), target_element(got, index));
   judgement->wrong++;
+  judgement->beyond += !is_tolerated(golden, got, index * bytes, bytes);
   if (error > judgement->worst) judgement->worst = error;
   widen_area(&judgement->area, golden, index, judgement->wrong == 1);
 }
@@ -265,7 +288,7 @@ void target_judge(Target *target, bool done, const TargetRight *right, Arena *ar
   target->outputs(target, &got, arena);
   target_compare(right->outputs, &got, judgement);
   if (judgement->wrong > 0) {
-    judgement->outcome = !target->has_check ? OUTCOME_SDC : target->check(target) ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL;
+    judgement->outcome = target_wrong_outcome(target, judgement);
   } else if (target_corrected(target) > right->corrected) {
     judgement->outcome = OUTCOME_CORRECTED;
   } else {

@@ -3,6 +3,7 @@
 #ifndef REDOUBT_TARGET_H
 #define REDOUBT_TARGET_H
 
+#include "campaign/tolerance.h"
 #include "journal/journal.h"
 #include "device/workload.h"
 
@@ -10,9 +11,10 @@ typedef struct TargetOutput {
   const char *name;
   ElementType type;
   uint64_t count;
-  uint64_t width;        // elements in a row of a matrix; 0: an array
-  uint8_t *bytes;        // a copy
-  DeviceAddress address; // of the first element
+  uint64_t width;                   // elements in a row of a matrix; 0: an array
+  uint8_t *bytes;                   // a copy
+  DeviceAddress address;            // of the first element
+  const OutputTolerance *tolerance; // of the run without faults: how far others may be from it; NULL: every bit counts
 } TargetOutput;
 double target_element(const TargetOutput *output, uint64_t index); // as a number
 
@@ -108,6 +110,7 @@ enum { JUDGEMENT_NOTE = 1024 };
 typedef struct Judgement {
   Outcome outcome;
   uint64_t cycles, wrong; // wrong: output elements that differ
+  uint64_t beyond;        // of these: not within the tolerance
   double worst;           // largest relative error among them
   WrongArea area;
   char note[JUDGEMENT_NOTE]; // trap line
@@ -123,6 +126,10 @@ uint64_t target_cycles(Target *target);                            // of the mac
 uint64_t target_stat(Target *target, StatId stat);
 uint64_t target_corrected(Target *target); // by protections, and by its own host code
 Outcome target_trap_outcome(TrapKind kind);
+// False: one is of no output of the run without faults, or does not fit it.
+bool target_tolerate(TargetOutputs *golden, const OutputTolerances *tolerances, Arena *arena, Diags *diags);
+// Of a run whose outputs are wrong, and are where its own check finds them: all ways to settle a fault ask here.
+Outcome target_wrong_outcome(Target *target, const Judgement *judgement);
 void target_compare(const TargetOutputs *golden, const TargetOutputs *got, Judgement *judgement); // adds to wrong and worst
 WrongPattern target_pattern(const Judgement *judgement);
 void target_compare_element(const TargetOutput *golden, const TargetOutput *got, uint64_t index, Judgement *judgement);

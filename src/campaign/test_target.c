@@ -42,8 +42,8 @@ static void patterns_are_told_apart(void **state) {
     got[1][0] = at->elsewhere;
     TargetOutputs golden = {.count = 2}, struck = {.count = 2};
     for (uint32_t k = 0; k < 2; k++) {
-      golden.items[k] = (TargetOutput){"out", ELEMENT_U32, COUNT, at->width, (uint8_t *)right[k], 0};
-      struck.items[k] = (TargetOutput){"out", ELEMENT_U32, COUNT, at->width, (uint8_t *)got[k], 0};
+      golden.items[k] = (TargetOutput){"out", ELEMENT_U32, COUNT, at->width, (uint8_t *)right[k], 0, NULL};
+      struck.items[k] = (TargetOutput){"out", ELEMENT_U32, COUNT, at->width, (uint8_t *)got[k], 0, NULL};
     }
     Judgement judgement = {0};
     target_compare(&golden, &struck, &judgement);

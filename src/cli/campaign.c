@@ -98,6 +98,8 @@ static const Option fault_options[] = {
      .offset = FIELD(seed), .most = UINT64_MAX},
     {"with-fault", 0, "FAULT", "a first fault that stands in every run, also in the one that the others are compared with",
      .take = option_text, .offset = FIELD(standing)},
+    {"tolerance", 0, "BUFFER:TYPE:rel=X|abs=X", TOLERANCE_HELP, .take = option_tolerance,
+     .offset = offsetof(CampaignRun, target.tolerances)},
     {"timeout", 0, "N", "a run of N times the fault-free cycles counts as endless (default 10)", .take = option_campaign_whole,
      .offset = FIELD(timeout), .most = UINT64_MAX},
 };
@@ -371,6 +373,7 @@ bool campaign_complete(CampaignRun *run, const Operands *operands) {
   run->machine_chosen = run->target.machine.machine == NULL;
   if (run->machine_chosen) run->target.machine.machine = DEFAULT_MACHINE;
   if (run->options.structures == NULL) run->options.structures = "rf";
+  run->options.tolerances = run->target.tolerances;
   return run_options_complete(&run->target, operands, run->arena);
 }
 

@@ -168,6 +168,7 @@ static bool run_and_print(const RunOptions *options, const FaultWishes *wishes, 
                          .faults = wishes->faults,
                          .fault_count = wishes->count,
                          .timeout = wishes->timeout,
+                         .tolerances = &options->tolerances,
                          .explain = wishes->explain,
                          .trace = options->wishes.trace == NULL ? NULL : &options->wishes};
   if (wishes->meta != NULL && wishes->meta->standing[0] != '\0') run.standing = wishes->meta->standing;

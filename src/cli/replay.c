@@ -100,6 +100,8 @@ static bool options_of(RunOptions *options, Arena *arena, const JournalMeta *met
   if (!is_application) add_target(&words, arena, meta);
   add_machine(&words, arena, meta);
   add_word(&words, arena, arena_format(arena, "--timeout=%" PRIu64, wishes->timeout != 0 ? wishes->timeout : meta->timeout));
+  for (const char *line = meta->tolerance; *line != '\0'; line += strcspn(line, "\n") + 1)
+    add_word(&words, arena, arena_format(arena, "--tolerance=%.*s", (int)strcspn(line, "\n"), line));
   if (is_application) add_application(&words, arena, &application);
   *VEC_PUSH(&words, arena) = NULL;
   int code;

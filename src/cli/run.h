@@ -2,6 +2,7 @@
 #ifndef REDOUBT_CLI_RUN_H
 #define REDOUBT_CLI_RUN_H
 
+#include "campaign/tolerance.h"
 #include "cli/cli.h"
 #include "cli/energy.h"
 #include "cli/out_file.h"
@@ -62,17 +63,22 @@ typedef struct RunOptions {
   uint32_t repeat;
   VEC(const char *) faults; // --fault
   bool explain;
-  uint64_t timeout;          // --timeout: multiple of the cycles without faults
-  VEC(const char *) ignored; // --ignore: lines of its standard output that do not count
-  bool ignores_output;       // --ignore-output: nor does any other
-  VEC(const char *) outputs; // --output: files by which an application with faults is judged
-  uint32_t processes;        // --jobs: of a set; 0: not given
+  uint64_t timeout;            // --timeout: multiple of the cycles without faults
+  OutputTolerances tolerances; // --tolerance
+  VEC(const char *) ignored;   // --ignore: lines of its standard output that do not count
+  bool ignores_output;         // --ignore-output: nor does any other
+  VEC(const char *) outputs;   // --output: files by which an application with faults is judged
+  uint32_t processes;          // --jobs: of a set; 0: not given
   Spec spec;
   Files files; // that the run reads and writes
 } RunOptions;
 extern const OptionGroup run_workload_group, run_ptx_group, run_g80_group, run_shader_group,
     run_machine_group;                           // for structs that begin with RunOptions
 OptionTake option_size, option_json, option_csv; // for such structs too
+OptionTake option_tolerance;
+#define TOLERANCE_HELP                                                                                                               \
+  "output BUFFER may be off by X, of each element or in all: then its fault is 'tolerated', no SDC. TYPE as of --arg; without, the " \
+  "output's own. Of CUDA programs BUFFER is an --output file or copyN, the N-th copy from the device. Several: repeat it"
 void run_options_default(RunOptions *options);
 // Once options are taken: the target, the machine, and whether it all goes together. False, after a message: it does not.
 bool run_options_complete(RunOptions *options, const Operands *operands, Arena *arena);

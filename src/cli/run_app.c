@@ -160,6 +160,7 @@ Target *app_target(const RunOptions *options, const HookChain *protections, AppI
                       .output_count = options->outputs.count,
                       .ignored = options->ignored.items,
                       .ignored_count = options->ignored.count,
+                      .tolerances = &options->tolerances,
                       .ignores_output = options->ignores_output,
                       .temporary = temporary_folder(),
                       .say = say,

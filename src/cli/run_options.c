@@ -298,6 +298,11 @@ static const Option result_options[] = {
 };
 static const OptionGroup result_group = OPTION_GROUP("Results", result_options);
 
+bool option_tolerance(const OptionUse *use) {
+  const char *wrong = tolerance_add(option_field(use), use->arena, use->text);
+  return wrong == NULL || option_wrong(use, "%s", wrong);
+}
+
 static const Option fault_options[] = {
     {"fault", 0, "FAULT",
      "break it on purpose, e.g. flip:rf[sm=3,warp=5,reg=12,lane=7,bit=4]@12345, and say what that does ('redoubt list faults'); several "
@@ -305,6 +310,7 @@ static const Option fault_options[] = {
      .take = take_fault},
     {"explain", 0, NULL, "and why: where the bit went, what differed first, how it reached the output", .take = option_flag,
      .offset = offsetof(RunOptions, explain)},
+    {"tolerance", 0, "BUFFER:TYPE:rel=X|abs=X", TOLERANCE_HELP, .take = option_tolerance, .offset = offsetof(RunOptions, tolerances)},
     {"timeout", 0, "N", "N times the fault-free cycles count as endless (default 10)", .take = option_u64,
      .offset = offsetof(RunOptions, timeout), .least = 1, .most = 1000000},
 };

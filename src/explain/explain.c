@@ -216,7 +216,8 @@ static bool run_golden_twice(Single *at) {
 static bool run_golden(Single *at) {
   Target *target = at->target;
   if (target->golden != NULL) return run_golden_twice(at); // of a CUDA program no fault stands
-  return golden_run_standing(target, at->options->protections, at->options->standing, &at->golden, at->diags);
+  return golden_run_standing(target, at->options->protections, at->options->standing, &at->golden, at->diags) &&
+         (at->options->tolerances == NULL || target_tolerate(&at->golden.outputs, at->options->tolerances, at->arena, at->diags));
 }
 
 static bool run_all(Single *at) {

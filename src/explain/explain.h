@@ -88,7 +88,8 @@ typedef struct FaultRunOptions {
   const HookChain *protections;
   const char *const *faults; // text
   uint32_t fault_count;
-  uint64_t timeout; // multiple of the golden run's cycles
+  uint64_t timeout;                   // multiple of the golden run's cycles
+  const OutputTolerances *tolerances; // of outputs; NULL: none
   bool explain;
   const AttachmentWishes *trace;      // of the run with the faults, which are marked in it; NULL: none
   uint64_t program_hash, layout_hash; // of the journal; 0: any

@@ -70,7 +70,7 @@ const char *text_at(sqlite3_stmt *statement, int column) {
 typedef struct MetaRow {
   const char *key, *value;
 } MetaRow;
-enum { META_ROWS = 18 };
+enum { META_ROWS = 19 };
 
 static const char *part_text(const JournalMeta *meta, Arena *arena) {
   return meta->end == 0 ? "" : arena_format(arena, "%" PRIu64 "-%" PRIu64, meta->first, meta->end);
@@ -87,6 +87,7 @@ static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_R
       {"structures", meta->structures},
       {"window", meta->window},
       {"standing fault", meta->standing == NULL ? "" : meta->standing},
+      {"tolerance", meta->tolerance == NULL ? "" : meta->tolerance},
       {"sampling", meta->sampling == NULL ? "" : meta->sampling},
       {"program hash", arena_format(arena, "%016" PRIx64, meta->program_hash)},
       {"layout hash", arena_format(arena, "%016" PRIx64, meta->layout_hash)},
@@ -142,6 +143,7 @@ static void read_meta(Journal *journal) {
                                 .structures = meta_text(journal, "structures"),
                                 .window = meta_text(journal, "window"),
                                 .standing = meta_text(journal, "standing fault"),
+                                .tolerance = meta_text(journal, "tolerance"),
                                 .sampling = meta_text(journal, "sampling"),
                                 .program_hash = meta_number(journal, "program hash", 16),
                                 .layout_hash = meta_number(journal, "layout hash", 16),

@@ -61,6 +61,7 @@ typedef struct JournalMeta {
   const char *standing;   // a fault that stands in every run; "" or NULL: none
   const char *sampling;   // which faults: "by structure", "by bits", "every bit"; "" or NULL: dealt evenly, as before version 6, or none
   uint64_t program_hash, layout_hash, seed;
+  const char *tolerance;  // of outputs, one per line; "" or NULL: none
   uint64_t timeout;       // multiple of the golden run's cycles at which a run counts as endless
   uint64_t shard, shards; // 0 of 1 for a whole campaign
   uint64_t first, end;    // a part of a campaign: faults with these numbers, without `end`; end 0: all

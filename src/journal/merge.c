@@ -41,6 +41,7 @@ void journal_dump(const Journal *journal, Text *out) {
            meta->target, meta->arguments, meta->machine, meta->settings, meta->protection, meta->model, meta->structures, meta->window,
            meta->program_hash, meta->layout_hash, meta->seed, meta->timeout, meta->shard, meta->shards);
   if (meta->standing[0] != '\0') text_add(out, "standing fault %s\n", meta->standing);
+  if (meta->tolerance[0] != '\0') text_add(out, "tolerance %s\n", meta->tolerance);
   if (meta->sampling[0] != '\0') text_add(out, "sampling %s\n", meta->sampling);
   const JournalNote notes[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,  NOTE_COMPLETE,
                                NOTE_SCHEME_BITS,  NOTE_CHIP_BITS,    NOTE_OUTPUT_ELEMENTS,  NOTE_ENERGY_DYNAMIC, NOTE_ENERGY_LEAKAGE};

@@ -47,7 +47,10 @@ static void go_to(Rounds *rounds, uint64_t id) {
   }
 }
 
-static bool is_bad(uint8_t outcome) { return outcome != OUTCOME_MASKED && outcome != OUTCOME_PERFORMANCE && outcome != OUTCOME_CORRECTED; }
+static bool is_bad(uint8_t outcome) {
+  const char *group = outcome_info[outcome].group;
+  return strcmp(group, "sdc") == 0 || strcmp(group, "due") == 0 || outcome == OUTCOME_INTERNAL;
+}
 
 bool rounds_take(Rounds *rounds, const FaultRow *row) {
   if (rounds->margin <= 0) return true;

@@ -265,7 +265,8 @@ static void add_journal(Text *out, const char *name, const Report *report) {
 // What makes a comparison one of other things than protections. Settings belong to the machine, and so does the program to its arguments.
 static void add_differences(const Pairs *pairs, Text *out) {
   const JournalMeta *a = pairs->a->meta, *b = pairs->b->meta;
-  const char *const names[] = {"program", "arguments", "machine", "settings of the machine", "model", "structures", "window", "seed"};
+  const char *const names[] = {"program", "arguments", "machine",  "settings of the machine", "model", "structures",
+                               "window",  "seed",      "tolerance"};
   bool is_program = strcmp(a->target, b->target) == 0, is_machine = strcmp(a->machine, b->machine) == 0;
   const bool differ[] = {!is_program,
                          is_program && strcmp(a->arguments, b->arguments) != 0,
@@ -274,7 +275,8 @@ static void add_differences(const Pairs *pairs, Text *out) {
                          strcmp(a->model, b->model) != 0,
                          strcmp(a->structures, b->structures) != 0,
                          strcmp(a->window, b->window) != 0,
-                         a->seed != b->seed};
+                         a->seed != b->seed,
+                         strcmp(a->tolerance, b->tolerance) != 0};
   const char *before = "they differ in: ";
   for (size_t i = 0; i < COUNT_OF(differ); i++) {
     if (!differ[i]) continue;

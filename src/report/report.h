@@ -16,7 +16,7 @@ typedef struct Tally {
 } Tally;
 void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight); // weight: of each
 
-enum { REPORT_GROUPS = 6, DUE_PARTS = 3 };
+enum { REPORT_GROUPS = 7, DUE_PARTS = 3 };
 extern const char *const report_groups[REPORT_GROUPS];       // groups of outcomes, in the order of columns
 extern const char *const due_parts[DUE_PARTS];               // of the group "due"
 uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...

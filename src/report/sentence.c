@@ -97,9 +97,13 @@ static void add_clause(const Report *report, const Clause *clause, Text *out) {
 // Where Redoubt itself has failed no figure can be trusted, and a part of an unfinished campaign is biased: nothing is said.
 void report_sentence(const Report *report, Text *out) {
   if (report->withheld || report->all.total == 0 || report->all.counts[OUTCOME_INTERNAL] > 0 || report_struck_bits(report) <= 0) return;
-  const Clause clauses[] = {{"masked", "do nothing", true},        {"performance", "change only the time that the program takes", false},
-                            {"corrected", "are corrected", false}, {"detected", "are detected but not repaired", false},
-                            {"sdc", "make a wrong result", true},  {"due", end_of_program(report), true}};
+  const Clause clauses[] = {{"masked", "do nothing", true},
+                            {"performance", "change only the time that the program takes", false},
+                            {"corrected", "are corrected", false},
+                            {"detected", "are detected but not repaired", false},
+                            {"tolerated", "make a result that is off within the tolerance", false},
+                            {"sdc", "make a wrong result", true},
+                            {"due", end_of_program(report), true}};
   Text text = {0};
   text_add(&text, report->state.complete ? "Of " : "Of the first ");
   add_what(report, &text);

@@ -322,6 +322,8 @@ void report_text(const Report *report, Text *out) {
     text_add(out,
              "two boards, which work at the same time: a run takes %" PRIu64 " cycles. Shares are means over both, FIT is that of both\n",
              report_time(report));
+  for (const char *line = meta->tolerance; *line != '\0'; line += strcspn(line, "\n") + 1)
+    text_add(out, "outputs may be off: %.*s\n", (int)strcspn(line, "\n"), line);
   if (meta->end > 0) text_add(out, "faults %" PRIu64 " to %" PRIu64 " of a campaign alone\n", meta->first, meta->end - 1);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
   report_state_text(report, out);

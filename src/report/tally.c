@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "due", "corrected", "internal"};
+const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "tolerated", "due", "corrected", "internal"};
 
 const char *const due_parts[DUE_PARTS] = {"crash", "hang", "detected"};
 

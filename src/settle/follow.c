@@ -360,12 +360,13 @@ static void judge(Follower *at, Trail *trail) {
   words_sort(&trail->words);
   words_swap(&trail->words, at->memory);
   for (uint32_t i = 0; i < trail->words.count; i++) judge_word(at, trail->words.items[i].address, last, &judgement);
-  bool wrong = judgement.wrong > 0, tolerable = wrong && twin->has_check && twin->check(twin);
+  bool wrong = judgement.wrong > 0;
+  Outcome outcome = wrong ? target_wrong_outcome(twin, &judgement) : OUTCOME_MASKED;
   words_swap(&trail->words, at->memory);
   trail->record.wrong = judgement.wrong;
   trail->record.worst = judgement.worst;
   trail->record.pattern = target_pattern(&judgement);
-  if (wrong) settle(at, trail, !twin->has_check ? OUTCOME_SDC : tolerable ? OUTCOME_SDC_TOLERABLE : OUTCOME_SDC_CRITICAL);
+  if (wrong) settle(at, trail, outcome);
   else if (trail->same_flow) settle(at, trail, OUTCOME_MASKED);
   else if (trail->returned != NULL && trail->returned->is_whole) settle(at, trail, outcome_by_time(at, trail->returned));
   else lose(at, trail);

@@ -72,7 +72,7 @@ static inline void test_outputs(Target *target, TargetOutputs *outputs, Arena *a
   for (uint32_t i = 0; i < TEST_BUFFERS; i++) {
     if ((own->outputs >> i & 1) == 0) continue;
     TargetOutput *output = &outputs->items[outputs->count++];
-    *output = (TargetOutput){"buffer", ELEMENT_U32, own->words, 0, arena_alloc(arena, own->words * 4), own->buffers[i]};
+    *output = (TargetOutput){"buffer", ELEMENT_U32, own->words, 0, arena_alloc(arena, own->words * 4), own->buffers[i], NULL};
     device_read(own->device, output->bytes, output->address, own->words * 4);
   }
 }

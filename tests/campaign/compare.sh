@@ -58,6 +58,9 @@ for workload in scalarprod matmul reduction bfs; do
   in_any_way $workload rf,shared,l2
 done
 for workload in hotspot transpose scan gray; do compare $workload rf; done # several launches, waves of blocks, bytes
+machine="$machine --tolerance temperature:rel=0.001"
+compare hotspot rf # some are off by less
+machine=${machine% --tolerance*}
 for workload in transpose scan; do compare $workload pred; done
 for workload in hotspot gray; do compare $workload unit; done # outputs of functional units
 for workload in hotspot scan; do # structures whose accesses are not told: what strikes a free place is gone

@@ -9,7 +9,7 @@ nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 [ -x "$nvcc" ] || exit 77
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for program in app rounds stencil; do
+for program in app rounds stencil off; do
   "$nvcc" -std=c++17 -arch=sm_75 -lineinfo -cudart shared -o "$folder/$program" "$(dirname "$2")/$program.cu"
 done
 # A library built with the address sanitizer needs its runtime in the program from the start.
@@ -217,3 +217,27 @@ END
 env -u LD_PRELOAD "$nvcc" -arch=sm_75 -cudart shared -o names names.cu # the compiler is no program of ours
 campaign names --structure rf --faults 20 -- ./names
 [ "$(sqlite3 names.db 'SELECT count(DISTINCT kernel) FROM launches')" -eq 2 ] || { echo "kernels with long names are taken for one"; exit 1; }
+
+# Tolerances, of a copy from the device and of a file: c[5] is off by 4.77e-7 of itself (tests/cli/faults.cases). What has no tolerance must be right to the bit.
+off() { # outcome options...
+  want=$1
+  shift
+  "$redoubt" run --machine fermi-gtx480 --fault 'flip:dram[row=0,word=5,bit=3]@1' "$@" >off.out 2>&1 || { cat off.out; exit 1; }
+  grep -q "^outcome *$want:" off.out || { echo "not $want: $*"; cat off.out; exit 1; }
+}
+off sdc -- ./off
+off tolerated --tolerance copy1:f32:rel=4.8e-7 -- ./off
+off sdc --tolerance copy1:f32:rel=4.7e-7 -- ./off
+off sdc --output c.bin --tolerance copy1:f32:rel=4.8e-7 -- ./off c.bin
+off sdc --output c.bin --tolerance c.bin:f32:rel=4.8e-7 -- ./off c.bin
+off tolerated --output c.bin --tolerance copy1:f32:rel=4.8e-7 --tolerance c.bin:f32:rel=4.8e-7 -- ./off c.bin
+for wrong in copy2:f32:rel=1 copy1:rel=1 copy1:f64:x=1 other:f32:rel=1; do
+  if "$redoubt" run --machine fermi-gtx480 --fault 'flip:dram[row=0,word=5,bit=3]@1' --tolerance $wrong -- ./off >off.out 2>&1; then
+    echo "$wrong was taken"
+    exit 1
+  fi
+done
+campaign fast --structure rf,dram --faults $((60 / part)) --tolerance copy1:f32:rel=0.6 -j2 -- ./off
+campaign slow --structure rf,dram --faults $((60 / part)) --tolerance copy1:f32:rel=0.6 -j2 --no-prune --no-snapshot -- ./off
+same fast slow
+grep -q ,tolerated, fast.csv || { echo "no fault within the tolerance"; exit 1; }

@@ -56,10 +56,10 @@ static bool put_frame(Journal *journal, Diags *diags) {
          journal_put_structures(journal, structures, COUNT_OF(structures), diags) && journal_commit(journal, diags);
 }
 
-// Of a thousand faults 900 are masked; the others have every outcome but internal errors.
+// Of a thousand faults 900 are masked and 25 SDCs, for all patterns of wrong elements; the others have every outcome but internal errors.
 static uint8_t draw_outcome(uint64_t bits) {
   uint64_t share = random_below(bits, 1000);
-  return share < 900 ? OUTCOME_MASKED : (uint8_t)(share % OUTCOME_INTERNAL);
+  return share < 900 ? OUTCOME_MASKED : share < 925 ? OUTCOME_SDC : (uint8_t)(share % OUTCOME_INTERNAL);
 }
 
 static bool put_fault(Journal *journal, uint64_t id, bool odd, Diags *diags) {
