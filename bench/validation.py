@@ -7,6 +7,7 @@ added as squares.
 import glob
 import math
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -35,7 +36,7 @@ def show(folder):
     for path in sorted(glob.glob(folder + "/*.db")):
         journal = sqlite3.connect(path)
         used = dict(journal.execute("SELECT name, used FROM structures"))
-        query = "SELECT structure, sum(outcome_group IN ('sdc', 'due', 'detected')), count(*) FROM results GROUP BY structure"
+        query = "SELECT structure, sum(outcome_group IN ('sdc', 'due')), count(*) FROM results GROUP BY structure"
         for name, hits, total in journal.execute(query):
             rows.setdefault(name, []).append((hits, total, used[name]))
     for name, found in rows.items():
@@ -59,3 +60,9 @@ print("redoubt campaign matmul --size small --machine fermi-gtx480 --structure r
 subprocess.run([redoubt, *"campaign matmul --size small --machine fermi-gtx480 --structure rf,shared,unit.sp --faults 9000 -q -o".split(),
                 f"{folder}/matmul.db"], check=True, stdout=subprocess.DEVNULL)
 subprocess.run([redoubt, "report", f"{folder}/matmul.db", "--by", "elements"], check=True)
+if shutil.which("nvcc"):
+    here = os.path.dirname(os.path.abspath(__file__))
+    subprocess.run(["nvcc", "-arch=sm_75", "-cudart", "shared", "-o", f"{folder}/stencil1d", f"{here}/validation/stencil1d.cu"], check=True)
+    words = "campaign --machine turing-rtx2060 --structure rf --faults 2000000 -o stencil1d.db -- ./stencil1d 256"
+    print(f"redoubt {words}")
+    subprocess.run([redoubt, *words.split()], cwd=folder, check=True)

@@ -171,6 +171,30 @@ static void groups_hold_all_energy(void **state) {
                               all.event[ENERGY_moved] + all.event[ENERGY_hint] + all.leak[LEAKAGE_leak_scheme]);
 }
 
+// docs/power.md, "Why 21 W and not 250 W": a second of 15 SMs that do two multiply-adds a cycle on all lanes; without the cells' leakage.
+static void peak_is_what_the_page_says(void **state) {
+  Bed bed;
+  Diags diags = {0};
+  bed_open(&bed, *state);
+  assert_true(spec_load(&bed.spec, *state, "fermi-gtx480", &diags));
+  const uint64_t cycles = 700000000, sms = 15, issued = 2 * sms * cycles;
+  *count_of(&bed, "cycles") = cycles;
+  *count_of(&bed, "sm_cycles") = sms * cycles;
+  *count_of(&bed, "issued") = *count_of(&bed, "icache_accesses") = *count_of(&bed, "register_writes") = issued;
+  *count_of(&bed, "register_reads") = 3 * issued;
+  *count_of(&bed, "operations_fp32") = 32 * issued;
+  Energy all = energy(&bed, NULL);
+  const struct {
+    double pj, watts;
+  } parts[] = {{all.event[ENERGY_issue] + all.event[ENERGY_fetch], 1.2},
+               {all.event[ENERGY_register_read] + all.event[ENERGY_register_write], 9.5},
+               {all.event[ENERGY_fp32], 3.4},
+               {all.event[ENERGY_clock], 1.4}};
+  assert_near(all.seconds, 1);
+  for (size_t i = 0; i < COUNT_OF(parts); i++)
+    assert_true(parts[i].pj * 1e-12 > parts[i].watts - 0.05 && parts[i].pj * 1e-12 < parts[i].watts + 0.05);
+}
+
 static void a_machine_without_numbers_has_no_model(void **state) {
   Bed bed;
   bed_open(&bed, *state);
@@ -196,13 +220,10 @@ static int free_arena(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_event_costs_its_energy),
-      cmocka_unit_test(statistics_are_added_and_taken_away),
-      cmocka_unit_test(dram_is_not_scaled),
-      cmocka_unit_test(cells_leak_by_their_bits),
-      cmocka_unit_test(logic_leaks_by_the_sm),
-      cmocka_unit_test(groups_hold_all_energy),
-      cmocka_unit_test(a_machine_without_numbers_has_no_model),
+      cmocka_unit_test(an_event_costs_its_energy),  cmocka_unit_test(statistics_are_added_and_taken_away),
+      cmocka_unit_test(dram_is_not_scaled),         cmocka_unit_test(cells_leak_by_their_bits),
+      cmocka_unit_test(logic_leaks_by_the_sm),      cmocka_unit_test(groups_hold_all_energy),
+      cmocka_unit_test(peak_is_what_the_page_says), cmocka_unit_test(a_machine_without_numbers_has_no_model),
   };
   return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
