@@ -1,7 +1,7 @@
 # The front door; CMake, Ninja and CTest do the work. `make` and `make install` take what the computer has and install no packages; all else works on
 # a fresh Debian 12 machine, as root: it installs what it needs.
 .DEFAULT_GOAL := all
-.PHONY: all setup demo install uninstall deb test golden gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
+.PHONY: all setup demo install uninstall deb dist release test golden gate traits bench proof reproduce fuzz ptx docs format packages test-packages docs-packages deb-packages clean
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -25,6 +25,12 @@ uninstall:                   ## remove what `make install` put below PREFIX (and
 deb: deb-packages all        ## a Debian package, build/redoubt_VERSION_ARCHITECTURE.deb
 	cd build && cpack -G DEB >cpack.log || { cat cpack.log; exit 1; }
 	@echo "Install it with: apt-get install ./$$(ls -t build/redoubt_*.deb | head -n 1)"
+
+dist: test-packages          ## tarballs and Debian packages that need no other package, in build/dist; root, debootstrap, half an hour. ARCHITECTURES="x86_64 aarch64"
+	JOBS=$(JOBS) tools/dist.sh build/dist $(ARCHITECTURES)
+
+release:                     ## notes of release VERSION in build/dist, and what is missing for it; sets no tag
+	tools/release.sh "$(VERSION)" build/dist
 
 test: test-packages          ## gate, every test under ASan and UBSan, whole programs in release, built by clang, and a fuzz smoke run
 	JOBS=$(JOBS) tools/test.sh

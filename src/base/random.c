@@ -4,11 +4,23 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <xxhash.h>
-#ifdef HAS_XXHASH_DISPATCH
-#include <xxh_x86dispatch.h> // the same hash by the widest vectors that this processor has
-#endif
 
-uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) { return XXH3_64bits_withSeed(bytes, count, seed); }
+// Hashes are of words as they lie in memory, and registers of 64 bits, encoded instructions and what CUDA programs copy are read and written as bytes too.
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "Redoubt needs a little-endian host, such as x86-64 or aarch64");
+
+// The same hash by the widest vectors that this processor has: in Debian's shared library for x86-64, not in the static one, nor everywhere else.
+__attribute__((weak)) XXH64_hash_t XXH3_64bits_withSeed_dispatch(const void *bytes, size_t count, XXH64_hash_t seed);
+__attribute__((weak)) XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t *state, const void *bytes, size_t count);
+
+uint64_t hash_bytes(const void *bytes, size_t count, uint64_t seed) {
+  return XXH3_64bits_withSeed_dispatch != NULL ? XXH3_64bits_withSeed_dispatch(bytes, count, seed)
+                                               : XXH3_64bits_withSeed(bytes, count, seed);
+}
+
+static void hash_more(XXH3_state_t *state, const void *bytes, size_t count) {
+  if (XXH3_64bits_update_dispatch != NULL) XXH3_64bits_update_dispatch(state, bytes, count);
+  else XXH3_64bits_update(state, bytes, count);
+}
 
 bool file_hash(const char *path, uint64_t *hash) {
   enum { PART = 1 << 16 };
@@ -18,7 +30,7 @@ bool file_hash(const char *path, uint64_t *hash) {
   XXH3_state_t *state = XXH3_createState();
   ASSERT(state != NULL);
   XXH3_64bits_reset(state);
-  while (file >= 0 && (count = read(file, bytes, sizeof bytes)) > 0) XXH3_64bits_update(state, bytes, (size_t)count);
+  while (file >= 0 && (count = read(file, bytes, sizeof bytes)) > 0) hash_more(state, bytes, (size_t)count);
   *hash = XXH3_64bits_digest(state);
   XXH3_freeState(state);
   if (file >= 0) close(file);

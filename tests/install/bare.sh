@@ -5,18 +5,7 @@
 set -u
 build=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-mirror=$(sed -n 's/^URIs: *\(http[^ ]*\/debian\/\?\) *$/\1/p; s/^deb \(http[^ ]*\/debian\/\?\) .*/\1/p' /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null | head -n 1)
-skip() {
-  echo "bare: skipped, $*"
-  exit 77
-}
-[ "$(id -u)" = 0 ] || skip "not root"
-command -v debootstrap >/dev/null || skip "no debootstrap"
-[ -n "$mirror" ] || skip "apt names no mirror"
-python3 - "$mirror" <<'END' || skip "no mirror at $mirror"
-import sys, urllib.request
-urllib.request.urlopen(sys.argv[1].rstrip("/") + "/dists/bookworm/Release", timeout=10).read(1)
-END
+. "$here/../../tools/debian.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 failed=0
@@ -24,14 +13,11 @@ fail() {
   echo "bare: FAILED: $*"
   failed=1
 }
-inside() { env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"; }
-
-if [ -e "$build/bare.tar" ]; then
-  tar -C "$root" -xf "$build/bare.tar" || exit 1
-else
-  debootstrap --variant=minbase bookworm "$root" "$mirror" >"$build/bare.log" 2>&1 || skip "debootstrap fails here: $(tail -n 1 "$build/bare.log")"
-  tar -C "$root" -cf "$build/bare.tar.part" . && mv "$build/bare.tar.part" "$build/bare.tar"
-fi
+inside() { debian_inside "$root" "$@"; }
+debian_make "$root" bookworm "$build/bare.tar" || {
+  echo "bare: skipped, $why"
+  exit 77
+}
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
 
 # Who has cloned the repository has git and make; the rest is what 'make demo' installs.

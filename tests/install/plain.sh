@@ -36,5 +36,20 @@ case $said in 'CMake 3.9.1 is too old: 3.18 is needed.'*) ;; *) fail "an old CMa
 [ ! -e "$folder/called" ] || fail "make calls $(cat "$folder/called")"
 # For users warnings are no errors: what they have is a newer compiler than ours.
 grep -q Werror "$source/tools/configure.sh" && fail "-Werror for users"
+
+# The notes of a release: what is missing is said; when nothing is, they hold the changes, what is stable, and checksums that fit.
+mkdir "$folder/docs" "$folder/out" && cp "$source/docs/install.md" "$folder/docs/"
+printf '# Changes\n\n## 9.8.7 (unreleased)\n- A new thing.\n\n## 9.8.6\n- An old thing.\n' >"$folder/CHANGELOG.md"
+"$folder/tools/release.sh" 9.8.7 "$folder/out" >/dev/null 2>"$folder/log" && fail "a release without files"
+for line in "is to become '## 9.8.7'" 'CMakeLists.txt says another version: 0' 'no files: make dist'; do grep -q "$line" "$folder/log" || fail "the release does not say '$line': $(cat "$folder/log")"; done
+sed -i 's/ (unreleased)//' "$folder/CHANGELOG.md"
+sed -i 's/^project(redoubt VERSION [^ ]*/project(redoubt VERSION 9.8.7/' "$folder/CMakeLists.txt"
+echo tarball >"$folder/out/redoubt.tar.gz" && (cd "$folder/out" && sha256sum redoubt.tar.gz >SHA256SUMS)
+"$folder/tools/release.sh" 9.8.7 "$folder/out" >"$folder/log" 2>&1 || fail "the release: $(cat "$folder/log")"
+grep -q '^Then: git tag -a v9.8.7 ' "$folder/log" || fail "the release does not say how to set the tag"
+for line in '^# Redoubt 9.8.7$' '^- A new thing.$' '^- Stable from ' '^[0-9a-f]\{64\}  redoubt.tar.gz$'; do grep -q "$line" "$folder/out/redoubt-9.8.7-notes.md" || fail "notes without $line"; done
+grep -q 'An old thing\|^## Releases' "$folder/out/redoubt-9.8.7-notes.md" && fail "notes with what is not theirs"
+echo other >"$folder/out/redoubt.tar.gz"
+"$folder/tools/release.sh" 9.8.7 "$folder/out" >"$folder/log" 2>&1 && fail "a release with a file that does not fit its checksum"
 [ "$failed" = 0 ] && echo "plain: make names what is missing, and installs nothing"
 exit $failed
