@@ -1,6 +1,7 @@
-// y = a * x + y: a whole CUDA program, for docs/howto/cuda.md.
+// y = a * x + y: a whole CUDA program, for docs/howto/cuda.md. saxpy [N]: of N elements, a multiple of 128.
 //   nvcc -arch=sm_75 -cudart shared -o saxpy saxpy.cu
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 __global__ void saxpy(float a, const float *x, float *y, int n) {
@@ -8,8 +9,8 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
   if (i < n) y[i] = a * x[i] + y[i];
 }
 
-int main() {
-  const int n = 1024;
+int main(int argc, char **argv) {
+  const int n = argc > 1 ? atoi(argv[1]) : 131072;
   std::vector<float> x(n), y(n);
   for (int i = 0; i < n; i++) x[i] = (float)i, y[i] = 1;
   float *device_x, *device_y;

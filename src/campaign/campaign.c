@@ -104,7 +104,8 @@ bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *
     JournalNote note;
     const char *value;
   } notes[] = {{NOTE_VERSION, origin->version}, {NOTE_COMMIT, origin->commit},   {NOTE_BINARY, origin->binary},
-               {NOTE_DATE, origin->date},       {NOTE_COMMAND, origin->command}, {NOTE_HOST, origin->host}};
+               {NOTE_DATE, origin->date},       {NOTE_COMMAND, origin->command}, {NOTE_HOST, origin->host},
+               {NOTE_FOLDER, origin->folder},   {NOTE_PROGRAM, origin->program}};
   bool good = true;
   for (size_t i = 0; i < COUNT_OF(notes) && good; i++) {
     bool is_there = journal_note(journal, notes[i].note)[0] != '\0';
@@ -113,9 +114,25 @@ bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *
   return good;
 }
 
+static bool put_occupancy(Campaign *at) {
+  Occupancy occupancy = golden_occupancy(&at->golden, at->target->spec, at->population.kernel);
+  const struct {
+    JournalNote note;
+    double share;
+  } notes[] = {
+      {NOTE_OCCUPANCY_SMS, occupancy.sms}, {NOTE_OCCUPANCY_WARPS, occupancy.warps}, {NOTE_OCCUPANCY_REGISTERS, occupancy.registers}};
+  bool good = true;
+  for (size_t i = 0; i < COUNT_OF(notes) && good; i++) {
+    const char *share = occupancy.is_known ? arena_format(at->arena, "%.9g", notes[i].share) : "none";
+    good = journal_put_note(at->journal, notes[i].note, share, at->diags);
+  }
+  return good;
+}
+
 // What the run without faults has shown.
 static bool put_measured(Campaign *at) {
   const Golden *golden = &at->golden;
+  if (!put_occupancy(at)) return false;
   if (golden->uncovered[0] != '\0' && !journal_put_note(at->journal, NOTE_UNCOVERED, golden->uncovered, at->diags)) return false;
   if (golden->idle[0] != '\0' && !journal_put_note(at->journal, NOTE_IDLE, golden->idle, at->diags)) return false;
   if (golden->dynamic_nj + golden->leakage_nj <= 0) return true; // the machine has no power model
@@ -424,6 +441,7 @@ static void leave_out_enough(Campaign *at) {
 static bool know_row(void *context, const FaultRow *row) {
   Campaign *at = context;
   if (row->outcome == OUTCOME_INTERNAL || row->id < at->part_first) return true; // tried again; not ours
+  at->progress.before++;
   rows_know(at, row->id, row->outcome);
   at->progress.done++;
   at->progress.counts[row->outcome % OUTCOME_COUNT]++;

@@ -9,6 +9,7 @@
 
 typedef struct CampaignProgress {
   uint64_t done, total; // faults; done: in the journal, on disk
+  uint64_t before;      // of those done: by an earlier run
   uint64_t beyond;      // faults of the whole campaign beyond those asked for: of a protection's own structures
   uint64_t simulations; // that the faults left are expected to need
   bool is_expected;     // that is known
@@ -23,7 +24,7 @@ const char *settings_text(Arena *arena, const Spec *spec); // every parameter as
 
 // Where a journal comes from, for its readers; NULL: not told.
 typedef struct CampaignOrigin {
-  const char *version, *commit, *binary, *date, *command, *host;
+  const char *version, *commit, *binary, *date, *command, *host, *folder, *program;
 } CampaignOrigin;
 bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *diags); // of the first run that writes to it
 

@@ -91,17 +91,25 @@ void golden_keep_regions(Golden *golden, const RegionTable *table) {
   golden->layout_hash = layout_hash(&layout);
 }
 
+Resident resident_of(const LaunchRecord *launch) {
+  const uint64_t *value = launch->stats.value;
+  return (Resident){.warps = (double)value[STAT_RESIDENT_WARPS],
+                    .register_rows = (double)launch->register_rows,
+                    .sm_cycles = (double)value[STAT_SM_CYCLES],
+                    .busy_cycles = (double)(value[STAT_SM_CYCLES] - value[STAT_IDLE_EMPTY])};
+}
+
 static void measure_residents(const Watcher *watcher, Golden *golden) {
   Device *device = watcher->target->device(watcher->target);
   golden->residents = ARENA_ARRAY(golden->arena, Resident, golden->launches.count + 1);
   for (uint32_t i = 0; i < golden->launches.count && i < watcher->demands.count && i < device_launch_count(device); i++) {
     const Demand *demand = &watcher->demands.items[i];
-    double warps = (double)device_launch_record(device, i)->stats.value[STAT_RESIDENT_WARPS];
     uint32_t named = device_launch_record(device, i)->needs, needs = named == 0 ? demand->warp_rows : min_u32(named, demand->warp_rows);
-    golden->residents[i] = (Resident){.warps = warps,
-                                      .register_rows = warps * demand->warp_rows,
-                                      .shared_rows = warps / demand->block_warps * demand->block_shared_rows,
-                                      .needed_rows = warps * needs};
+    Resident *resident = &golden->residents[i];
+    *resident = resident_of(device_launch_record(device, i));
+    resident->register_rows = resident->warps * demand->warp_rows;
+    resident->shared_rows = resident->warps / demand->block_warps * demand->block_shared_rows;
+    resident->needed_rows = resident->warps * needs;
     golden->launches.items[i].registers = demand->warp_rows;
     golden->launches.items[i].needs = needs;
   }
@@ -118,9 +126,29 @@ static Resident resident_in(const Golden *golden, const char *kernel, double *cy
     sum.register_rows += golden->residents[i].register_rows;
     sum.shared_rows += golden->residents[i].shared_rows;
     sum.needed_rows += golden->residents[i].needed_rows;
+    sum.sm_cycles += golden->residents[i].sm_cycles;
+    sum.busy_cycles += golden->residents[i].busy_cycles;
     *cycles += (double)launch->cycles;
   }
   return sum;
+}
+
+// Machines without places for warps do not tell.
+Occupancy occupancy_of(const Spec *spec, const Resident *resident) {
+  double slots = resident->sm_cycles * (double)(spec->sm_threads / WARP_LANES);
+  double rows = resident->sm_cycles * (double)(spec->sm_registers / WARP_LANES);
+  if (slots <= 0 || rows <= 0 || resident->warps <= 0) return (Occupancy){0};
+  return (Occupancy){.is_known = true,
+                     .sms = resident->busy_cycles / resident->sm_cycles,
+                     .warps = resident->warps / slots,
+                     .registers = resident->register_rows / rows,
+                     .sm_count = spec->sm_count};
+}
+
+Occupancy golden_occupancy(const Golden *golden, const Spec *spec, const char *kernel) {
+  double cycles;
+  Resident resident = resident_in(golden, kernel, &cycles);
+  return occupancy_of(spec, &resident);
 }
 
 double golden_used(const Golden *golden, const Region *region, const char *kernel) {

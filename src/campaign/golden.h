@@ -4,6 +4,7 @@
 
 #include "campaign/target.h"
 #include "fault/fault.h"
+#include "journal/occupancy.h"
 
 enum { MOST_CHECKPOINTS = 256, FIRST_SPACING = 64, GOLDEN_NOTE = 384 };
 
@@ -16,7 +17,8 @@ typedef VEC(GoldenRow) GoldenVec;
 
 typedef struct Resident { // of a launch, summed over its cycles, on all SMs
   double warps, register_rows, shared_rows;
-  double needed_rows; // of register_rows: those that the code names. The others are padding: nobody ever accesses them
+  double needed_rows;            // of register_rows: those that the code names. The others are padding: nobody ever accesses them
+  double sm_cycles, busy_cycles; // of all SMs; of those with a block
 } Resident;
 
 typedef struct GoldenPhase { // as a machine tells them (PhaseEvent)
@@ -54,6 +56,10 @@ void golden_limit_memory(Golden *golden, uint64_t bytes); // of device memory on
 // Mean share that belongs to resident work, in the launches of a kernel (NULL: all); 0: not known.
 double golden_used(const Golden *golden, const Region *region, const char *kernel);
 double golden_needed(const Golden *golden, const Region *region, const char *kernel); // the same without padding of registers
+// How full the launches of a kernel (NULL: all) keep the machine.
+Occupancy golden_occupancy(const Golden *golden, const Spec *spec, const char *kernel);
+Occupancy occupancy_of(const Spec *spec, const Resident *resident);
+Resident resident_of(const LaunchRecord *launch); // without shared memory, of which a record says nothing
 void golden_keep_regions(Golden *golden, const RegionTable *table);
 // Runs the target once without faults, with further observers (NULL: none).
 bool golden_run(Target *target, const HookChain *protections, const HookChain *watchers, Golden *golden, Diags *diags);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT = 3, MOST_ITEMS = 1 << 20, MOST_TEXT = 1 << 16, PATH_BYTES = 4096 };
+enum { FORMAT = 4, MOST_ITEMS = 1 << 20, MOST_TEXT = 1 << 16, PATH_BYTES = 4096 };
 
 // One description of the file serves both ways.
 typedef struct Stream {

@@ -122,7 +122,8 @@ static const Option work_options[] = {
      "cut it into tasks: slurm[:OPTION,...], local:N processes, folder for other schedulers; options: partition=, account=, qos=, cpus=, "
      "memory=, minutes= a task, tasks=, throttle=, tries=, limit=, poll=, scratch=, folder=, sbatch=--WORD, dry-run",
      .take = option_text, .offset = offsetof(CampaignRun, cluster)},
-    {"verbose", 'v', NULL, VERBOSE_HELP, .take = option_flag, .offset = offsetof(CampaignRun, verbose)},
+    {"verbose", 'v', NULL, "all tables at the end, as 'redoubt report -v' shows them", .take = option_flag,
+     .offset = offsetof(CampaignRun, verbose)},
     {"progress", 0, NULL, "say how far it is every ten seconds, if there is no terminal", .take = option_flag,
      .offset = offsetof(CampaignRun, screen.wanted)},
     {"no-prune", 0, NULL, "simulate also what is known to be masked", .take = option_off, .offset = FIELD(prune)},
@@ -177,10 +178,15 @@ const char *command_text(Arena *arena, const char *const *words, uint32_t count)
   return copy;
 }
 
-// Of this program's own file; NULL: it cannot be read.
-static const char *binary_hash(Arena *arena) {
+// NULL: it cannot be read.
+static const char *hash_text(Arena *arena, const char *path) {
   uint64_t hash;
-  return file_hash("/proc/self/exe", &hash) ? arena_format(arena, "%016llx", (unsigned long long)hash) : NULL;
+  return file_hash(path, &hash) ? arena_format(arena, "%016llx", (unsigned long long)hash) : NULL;
+}
+
+const char *program_file_hash(Arena *arena, const char *target) {
+  bool is_file = workload_find(target) == NULL && (strchr(target, '/') != NULL || is_ptx_file(target));
+  return is_file ? hash_text(arena, target) : NULL;
 }
 
 CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
@@ -190,9 +196,13 @@ CampaignOrigin origin_of(Arena *arena, int argc, char **argv) {
   struct tm utc;
   if (gmtime_r(&now, &utc) != NULL) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
   uname(&host);
+  char *folder = getcwd(NULL, 0);
+  const char *here = folder == NULL ? NULL : arena_copy_text(arena, folder, strlen(folder));
+  free(folder);
   return (CampaignOrigin){.version = version_number(),
                           .commit = version_commit(),
-                          .binary = binary_hash(arena),
+                          .binary = hash_text(arena, "/proc/self/exe"),
+                          .folder = here,
                           .date = arena_copy_text(arena, date, strlen(date)),
                           .command = command_text(arena, (const char *const *)argv, (uint32_t)argc),
                           .host = arena_format(arena, "%s (%s %s, %s)", host.nodename, host.sysname, host.release, host.machine)};
@@ -255,6 +265,7 @@ int campaign_one(CampaignRun *run) {
   if (!complete_options(run, &diags) || !attachments_open(&attachments, &run->target.wishes, &diags)) return message_diags(&diags);
   options->protections = &attachments.chain;
   options->settlers = all_settlers;
+  options->origin.program = program_file_hash(run->arena, target_name(run));
   if (is_application && !check_outputs(run, &diags)) return message_diags(&diags);
   run->screen.quiet = run->target.files.quiet;
   progress_open(&run->screen, shown_name(run), options);

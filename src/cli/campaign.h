@@ -23,6 +23,7 @@ typedef struct CampaignRun {
 const char *command_text(Arena *arena, const char *const *words,
                          uint32_t count);                           // "redoubt ..." as a shell takes it, and a journal keeps it
 CampaignOrigin origin_of(Arena *arena, int argc, char **argv);      // who runs what, for a journal
+const char *program_file_hash(Arena *arena, const char *target);    // NULL: of what is built in, or cannot be read
 OptionTake option_faults;                                           // a number, or all: every bit once
 OptionTake option_fault_seed;                                       // both for structs that begin with a CampaignRun
 OptionTake option_campaign_whole, option_campaign_real;             // a number of campaigns that has the option's name

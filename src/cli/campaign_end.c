@@ -4,7 +4,10 @@
 #include "cli/screen.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+
+static const double SHORT_SECONDS = 10; // shown with a tenth
 
 // ---- Failures of Redoubt itself --------------------------------------------------------------------
 
@@ -90,6 +93,7 @@ static void say_next(const CampaignRun *run, const Report *report) {
   if (run->target.files.quiet || run->is_one_of_many) return;
   say_head();
   say_replay(run, report, journal);
+  say_command(run, "all numbers, with their intervals", arena_format(run->arena, "report %s", journal));
   say_command(run, "a page with charts and every fault",
               arena_format(run->arena, "report %s -o %s", journal, shell_word(run->arena, page_beside(run->arena, path))));
   if (meta->shards > 1 || meta->end > 0)
@@ -106,14 +110,32 @@ void campaign_say_next_of_many(const CampaignRun *run, const char *folder) {
               arena_format(run->arena, "report %s/*-%s.db", shell_word(run->arena, folder), run->target.spec.machine));
 }
 
-// ---- Its tables ------------------------------------------------------------------------------------
+// ---- What it found, and what that took ---------------------------------------------------------------
+
+// Of this process: an earlier one may have settled a part.
+static void say_cost(const CampaignRun *run) {
+  const ProgressScreen *screen = &run->screen;
+  if (screen->began == 0 || run->target.files.quiet) return; // the work was done elsewhere
+  uint64_t settled = screen->last.done - screen->last.before;
+  Text text = {0};
+  text_add(&text, "cost       ");
+  double seconds = host_seconds() - screen->began;
+  if (seconds < SHORT_SECONDS) text_add(&text, "%.1f s", seconds);
+  else duration_format(seconds, &text);
+  text_add(&text, " for %" PRIu64 " faults with -j %u", settled, run->options.jobs);
+  if (screen->last.before > 0) text_add(&text, "; the other %" PRIu64 " were there already", screen->last.before);
+  message_note(false, "%s", text.at);
+  text_free(&text);
+}
 
 static int show(const CampaignRun *run, const Report *report) {
   Text text = {0};
-  report_text(report, &text);
+  if (run->verbose) report_text(report, &text);
+  else report_brief_text(report, &text);
   if (run->verbose) report_settled_text(report, &text);
   screen_print_outcomes(text.at);
   text_free(&text);
+  say_cost(run);
   // It has settled all its faults, but may still hold failures: of an earlier run with more faults.
   if (report->all.counts[OUTCOME_INTERNAL] > 0) return EXIT_INTERNAL;
   say_next(run, report);

@@ -29,8 +29,8 @@ int command_unknown(const char *name) {
 const char main_help_about[] = "Redoubt runs GPU programs on a simulated GPU; no GPU and no GPU toolkit are needed.";
 const char main_help_ending[] = "Try first:\n"
                                 "  redoubt run vecadd\n"
-                                "  redoubt run matmul --size small --machine fermi-gtx480\n"
-                                "  redoubt campaign matmul --size small --machine fermi-gtx480 --structure rf --faults 500\n"
+                                "  redoubt run scalarprod --machine fermi-gtx480\n"
+                                "  redoubt campaign scalarprod --machine fermi-gtx480 --structure rf --faults 500\n"
                                 "  redoubt list\n"
                                 "\n"
                                 "Exit codes: 0 all went well, 1 results are wrong, 2 bad usage or input,\n"

@@ -1,5 +1,6 @@
 // redoubt replay JOURNAL ID: one fault of a campaign again, explained. The journal's meta is turned back into the options of
 // `redoubt run`, so that there is one way to make a target.
+#include "cli/campaign.h"
 #include "cli/fault.h"
 
 #include "app/app.h"
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct ReplayWishes {
   const char *journal;
@@ -112,6 +114,77 @@ static bool options_of(RunOptions *options, Arena *arena, const JournalMeta *met
   return good;
 }
 
+// ---- Where its program lies ----------------------------------------------------------------------------------------
+// A journal may be looked at in another folder than the one where its campaign was started, and its program may lie beside it by now.
+
+typedef struct Candidate {
+  const char *folder, *path; // of the program, from the folder in which the campaign's words are to be understood; "." is this one
+  bool is_there, is_same;    // there is a file; it has the hash that the journal knows
+} Candidate;
+
+static Candidate place_in(Arena *arena, const char *folder, const char *target, const char *hash) {
+  Candidate place = {folder, target[0] == '/' || strcmp(folder, ".") == 0 ? target : arena_format(arena, "%s/%s", folder, target), false,
+                     false};
+  place.is_there = access(place.path, F_OK) == 0;
+  const char *own = place.is_there ? program_file_hash(arena, place.path) : NULL;
+  place.is_same = own != NULL && strcmp(own, hash) == 0;
+  return place;
+}
+
+// The program by its hash; where that is not known, or no file has it, the first file of that name, whose instructions are looked at later.
+static const Candidate *choose_candidate(const Candidate *places, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (places[i].is_same) return &places[i];
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (places[i].is_there) return &places[i];
+  }
+  return NULL;
+}
+
+static const char *folder_of(Arena *arena, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash == NULL ? "." : slash == path ? "/" : arena_format(arena, "%.*s", (int)(slash - path), path);
+}
+
+static bool not_found(const char *target, const Candidate *places, uint32_t count) {
+  Text looked = {0};
+  for (uint32_t i = 0; i < count; i++) text_add(&looked, "%s%s", i == 0 ? "" : ", ", places[i].path);
+  message_error("the campaign's program '%s' is not found; looked for %s. Put it there, or call replay in the folder where it lies", target,
+                looked.at);
+  text_free(&looked);
+  return false;
+}
+
+// Goes to the folder in which the campaign's words mean what they meant. False, after a message: the program is nowhere.
+static bool go_to_program(const Journal *journal, ReplayWishes *wishes, Arena *arena) {
+  const JournalMeta *meta = journal_meta(journal);
+  AppWishes application;
+  bool is_application = target_app_read(meta->arguments, arena, &application);
+  const char *target = is_application ? application.arguments.items[0] : meta->target;
+  const char *folder = journal_note(journal, NOTE_FOLDER), *hash = journal_note(journal, NOTE_PROGRAM);
+  bool is_named = is_application ? strchr(target, '/') != NULL : workload_find(target) == NULL;
+  if (!is_named) return true; // built in, or found by its name alone
+  const char *folders[] = {".", folder, folder_of(arena, wishes->journal)};
+  Candidate places[COUNT_OF(folders)];
+  uint32_t count = 0;
+  for (size_t i = 0; i < COUNT_OF(folders); i++) {
+    bool is_new = folders[i][0] != '\0' && (i == 0 || target[0] != '/');
+    for (uint32_t k = 0; k < count; k++) is_new = is_new && strcmp(places[k].folder, folders[i]) != 0;
+    if (is_new) places[count++] = place_in(arena, folders[i], target, hash);
+  }
+  const Candidate *place = choose_candidate(places, count);
+  if (place == NULL) return is_shader_file(target) || not_found(target, places, count); // some fragment programs are built in
+  if (strcmp(place->folder, ".") == 0) return true;
+  char *here = getcwd(NULL, 0);
+  if (wishes->json_file != NULL && wishes->json_file[0] != '/' && strcmp(wishes->json_file, "-") != 0 && here != NULL)
+    wishes->json_file = arena_format(arena, "%s/%s", here, wishes->json_file);
+  free(here);
+  if (chdir(place->folder) != 0) return message_error("%s: %s", place->folder, strerror(errno)), false;
+  message_note(wishes->files.quiet, "the program is not here: %s is taken, as in the campaign", place->path);
+  return true;
+}
+
 // ---- The command ---------------------------------------------------------------------------------------------------
 
 static bool parse_id(const char *text, uint64_t *id) {
@@ -140,8 +213,9 @@ static int compare(const FaultRow *row, const FaultRun *run, const ReplayWishes 
   return EXIT_INTERNAL;
 }
 
-static int replay_row(const Journal *journal, const FaultRow *row, const ReplayWishes *wishes, Arena *arena) {
+static int replay_row(const Journal *journal, const FaultRow *row, ReplayWishes *wishes, Arena *arena) {
   const JournalMeta *meta = journal_meta(journal);
+  if (!go_to_program(journal, wishes, arena)) return EXIT_BAD_INPUT;
   RunOptions *options = ARENA_NEW(arena, RunOptions);
   if (!options_of(options, arena, meta, wishes)) return EXIT_BAD_INPUT;
   FaultWishes fault = {&row->fault, 1, options->timeout, true, meta};
@@ -201,7 +275,7 @@ const Command command_replay = {
     .summary = "one fault of a campaign again, explained",
     .synopsis = "redoubt replay JOURNAL ID [options]\n",
     .about = "One fault of a campaign again: its outcome, which must be the journal's, and why. See docs/faults.md.\n"
-             "Of a CUDA program: in the folder where the campaign was started.\n",
+             "The program is looked for here, where the campaign was started, and beside the journal; it is known by its hash.\n",
     .groups = {&group},
     .ending = "Exit codes: 0 the same outcome, 2 bad input or another program or machine, 4 another outcome, or an internal error.\n",
     .wanted = "name a journal and the number of a fault",

@@ -1,6 +1,7 @@
 // What a run did: a table and a summary for people, JSON and CSV for scripts.
 #include "cli/run.h"
 
+#include "campaign/golden.h"
 #include "cli/gpgpusim.h"
 #include "cli/json_file.h"
 #include "cli/screen.h"
@@ -11,12 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_ROWS = 24, LAST_ROWS = 4, LEAST_NAME_WIDTH = 8, MOST_NAME_WIDTH = 32 };
+enum { MOST_ROWS = 10, LEAST_NAME_WIDTH = 8, MOST_NAME_WIDTH = 96 };
 
 static const char *const check_text[] = {[CHECK_NONE] = "none", [CHECK_PASSED] = "passed", [CHECK_FAILED] = "failed"};
 
-static void add_stats(Stats *total, const Stats *stats) {
-  for (int k = 0; k < STAT_COUNT; k++) total->value[k] += stats->value[k];
+static void add_launch(LaunchRecord *total, const LaunchRecord *launch) {
+  for (int k = 0; k < STAT_COUNT; k++) total->stats.value[k] += launch->stats.value[k];
+  total->register_rows += launch->register_rows;
+  total->host_seconds += launch->host_seconds;
 }
 
 static bool has_time(const Run *run) { return machine_can(&run->options->spec, MACHINE_HAS_TIME); }
@@ -25,8 +28,7 @@ LaunchRecord result_total(const RunResult *result) {
   LaunchRecord total = {.kernel = "total"};
   for (uint32_t i = 0; i < result->launches.count; i++) {
     const LaunchRecord *launch = &result->launches.items[i];
-    add_stats(&total.stats, &launch->stats);
-    total.host_seconds += launch->host_seconds;
+    add_launch(&total, launch);
     if (launch->trap.kind != TRAP_NONE) total.trap.kind = launch->trap.kind;
   }
   return total;
@@ -56,12 +58,36 @@ static void add_row(Text *out, const LaunchRecord *launch, int name_width, bool 
   text_add(out, " %9.3f  %s\n", launch->host_seconds, check);
 }
 
-static void print_table(const RunResult *result, bool timed) {
+static uint64_t cycles_of(const RunResult *result, uint32_t launch) { return result->launches.items[launch].stats.value[STAT_CYCLES]; }
+
+static bool is_in(const uint32_t *launches, uint32_t count, uint32_t launch) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (launches[i] == launch) return true;
+  }
+  return false;
+}
+
+// The longest launches; of equally long ones the first. How many.
+static uint32_t choose_longest(const RunResult *result, uint32_t longest[MOST_ROWS]) {
+  uint32_t count = result->launches.count, chosen = 0;
+  for (; chosen < min_u32(MOST_ROWS, count); chosen++) {
+    uint32_t best = count;
+    for (uint32_t i = 0; i < count; i++) {
+      bool is_longer = best == count || cycles_of(result, i) > cycles_of(result, best);
+      if (is_longer && !is_in(longest, chosen, i)) best = i;
+    }
+    longest[chosen] = best;
+  }
+  return chosen;
+}
+
+static void print_table(const RunResult *result, bool timed, bool all) {
   int width = LEAST_NAME_WIDTH;
-  uint32_t count = result->launches.count;
+  uint32_t count = result->launches.count, longest[MOST_ROWS], chosen = choose_longest(result, longest);
   for (uint32_t i = 0; i < count; i++) {
     int length = (int)strlen(SHORT_NAME(result->launches.items[i].kernel));
-    if (length > width) width = length < MOST_NAME_WIDTH ? length : MOST_NAME_WIDTH;
+    bool is_shown = all || is_in(longest, chosen, i);
+    if (is_shown && length > width) width = length < MOST_NAME_WIDTH ? length : MOST_NAME_WIDTH;
   }
   const char *check = check_text[result->check];
   Text out = {0};
@@ -69,12 +95,11 @@ static void print_table(const RunResult *result, bool timed) {
   if (timed) text_add(&out, " %14s", "cycles");
   text_add(&out, " %9s  %s\n", "seconds", "check");
   for (uint32_t i = 0; i < count; i++) {
-    bool skipped = count > MOST_ROWS && i >= MOST_ROWS - LAST_ROWS && i < count - LAST_ROWS;
-    if (skipped && i == MOST_ROWS - LAST_ROWS) text_add(&out, "... %u more launches ...\n", count - MOST_ROWS);
-    if (!skipped) add_row(&out, &result->launches.items[i], width, false, timed, check);
+    if (all || is_in(longest, chosen, i)) add_row(&out, &result->launches.items[i], width, false, timed, check);
   }
   LaunchRecord total = result_total(result);
   if (count > 1) add_row(&out, &total, width, true, timed, check);
+  if (count > MOST_ROWS && !all) text_add(&out, "The longest %d of %u launches; -v shows all.\n", MOST_ROWS, count);
   screen_print_outcomes(out.at);
   text_free(&out);
 }
@@ -82,16 +107,16 @@ static void print_table(const RunResult *result, bool timed) {
 // ---- Summaries of machines with time -----------------------------------------------------------------
 
 // The launches of one kernel together. Returns their number; 0: an earlier launch was of the same kernel.
-static uint32_t kernel_stats(const RunResult *result, uint32_t first, Stats *stats) {
+static uint32_t kernel_sum(const RunResult *result, uint32_t first, LaunchRecord *sum) {
   const char *kernel = result->launches.items[first].kernel;
   for (uint32_t i = 0; i < first; i++) {
     if (strcmp(result->launches.items[i].kernel, kernel) == 0) return 0;
   }
   uint32_t launches = 0;
-  *stats = (Stats){0};
+  *sum = (LaunchRecord){.kernel = kernel};
   for (uint32_t i = first; i < result->launches.count; i++) {
     if (strcmp(result->launches.items[i].kernel, kernel) != 0) continue;
-    add_stats(stats, &result->launches.items[i].stats);
+    add_launch(sum, &result->launches.items[i]);
     launches++;
   }
   return launches;
@@ -102,24 +127,28 @@ static void print_text(Text *text) {
   text_free(text);
 }
 
+// One, of all launches; before it, if it is wanted, one for each of several kernels.
 static void print_summaries(const Run *run, const RunPower *power) {
   const RunResult *result = &run->result;
-  Text out = {0};
+  const Spec *spec = &run->options->spec;
+  Text each = {0}, out = {0};
   uint32_t kernels = 0;
   for (uint32_t i = 0; i < result->launches.count; i++) {
-    Stats stats;
-    uint32_t launches = kernel_stats(result, i, &stats);
+    LaunchRecord sum;
+    uint32_t launches = kernel_sum(result, i, &sum);
     if (launches == 0) continue;
     kernels++;
-    text_add(&out, "\n%s on %s", SHORT_NAME(result->launches.items[i].kernel), run->options->spec.machine);
-    text_add(&out, launches > 1 ? ", %u launches\n" : "\n", launches);
-    summary_format(&stats, &run->options->spec, &power->model, &out);
+    text_add(&each, "\n%s on %s", SHORT_NAME(sum.kernel), spec->machine);
+    text_add(&each, launches > 1 ? ", %u launches\n" : "\n", launches);
+    summary_format(&sum, spec, &power->model, &each);
   }
+  if (kernels == 1 || run->options->verbose) text_add(&out, "%s", each.at == NULL ? "" : each.at);
   if (kernels > 1) {
     LaunchRecord total = result_total(result);
-    text_add(&out, "\ntotal of %u kernels\n", kernels);
-    summary_format(&total.stats, &run->options->spec, &power->model, &out);
+    text_add(&out, "\n%u kernels on %s, %u launches\n", kernels, spec->machine, result->launches.count);
+    summary_format(&total, spec, &power->model, &out);
   }
+  text_free(&each);
   print_text(&out);
 }
 
@@ -155,11 +184,11 @@ static void print_notes(const Run *run) {
 
 static void print_gpgpusim(const Run *run) {
   Text out = {0};
-  Stats so_far = {0};
+  LaunchRecord so_far = {0};
   for (uint32_t i = 0; i < run->result.launches.count; i++) {
     const LaunchRecord *launch = &run->result.launches.items[i];
-    add_stats(&so_far, &launch->stats);
-    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far, &out);
+    add_launch(&so_far, launch);
+    gpgpusim_launch(launch->kernel, i + 1, &launch->stats, &so_far.stats, &out);
   }
   print_text(&out);
 }
@@ -200,6 +229,15 @@ json_t *symbol_json(const char *symbol) {
   return json;
 }
 
+// null: the machine does not tell.
+static json_t *occupancy_json(const Spec *spec, const LaunchRecord *launch) {
+  Resident resident = resident_of(launch);
+  Occupancy occupancy = occupancy_of(spec, &resident);
+  if (!occupancy.is_known) return json_null();
+  return json_pack("{s:f, s:f, s:f, s:b}", "sms", occupancy.sms, "warps", occupancy.warps, "registers", occupancy.registers, "low",
+                   (int)occupancy_is_low(&occupancy));
+}
+
 static json_t *launch_json(const Run *run, const RunPower *power, const LaunchRecord *launch) {
   json_t *object = json_object();
   json_object_set_new(object, "kernel", json_string(launch->kernel));
@@ -211,6 +249,7 @@ static json_t *launch_json(const Run *run, const RunPower *power, const LaunchRe
   stats_json(&launch->stats, has_time(run), object);
   json_object_set_new(object, "host_seconds", json_real(launch->host_seconds));
   if (has_time(run)) json_object_set_new(object, "ratios", ratios_json(&launch->stats, &run->options->spec));
+  if (has_time(run)) json_object_set_new(object, "occupancy", occupancy_json(&run->options->spec, launch));
   if (has_time(run)) energy_json(power, &launch->stats, launch->grid[0] == 0, object);
   json_object_set_new(object, "check", json_string(check_text[run->result.check]));
   if (launch->note[0] != '\0') json_object_set_new(object, "note", json_string(launch->note));
@@ -288,7 +327,7 @@ static void print_for_people(const Run *run, const RunPower *power) {
     print_gpgpusim(run);
     return;
   }
-  print_table(&run->result, has_time(run));
+  print_table(&run->result, has_time(run), options->verbose);
   if (has_time(run) && options->stats == STATS_SUMMARY) print_summaries(run, power);
   if (options->check != 0) memory_report_print(run);
 }

@@ -54,6 +54,7 @@ typedef struct RunOptions {
   bool csv;
   const char *csv_file; // NULL: stdout
   StatsStyle stats;
+  bool verbose;            // all launches, and a summary of each kernel
   AttachmentWishes wishes; // --protect, --trace
   const char *upsets;      // --upsets; NULL: none
   unsigned check;          // --check: CHECK_MEMORY, CHECK_RACES
@@ -282,7 +283,7 @@ void memory_report_take(Run *run, const MemoryFinding *finding); // a copy
 int memory_report_exit(const Run *run, int code);                // strict: findings are wrong results
 void memory_report_print(const Run *run);                        // table
 struct json_t *memory_report_json(const Run *run);
-// summary.c: for machines with time; power: NULL: nothing is said of energy
-void summary_format(const Stats *stats, const Spec *spec, const PowerModel *power, Text *out);
+// summary.c: for machines with time, of a launch or several added up; power: NULL: nothing is said of energy
+void summary_format(const LaunchRecord *launch, const Spec *spec, const PowerModel *power, Text *out);
 
 #endif

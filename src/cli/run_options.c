@@ -276,6 +276,8 @@ static const Option result_options[] = {
     {"stats", 0, "STYLE",
      "what is said of machines with time: summary (default), table, gpgpusim (name = value lines under GPGPU-Sim's names)",
      .take = take_stats},
+    {"verbose", 'v', NULL, "every launch, and a summary of each kernel (default: the ten longest launches, and one summary)",
+     .take = option_flag, .offset = offsetof(RunOptions, verbose)},
     {"trace", 0, "FILE", "write a time line for Perfetto or Chrome (ui.perfetto.dev); with --fault, of the run with the faults",
      .take = option_text, .offset = offsetof(RunOptions, wishes.trace)},
     {"trace-every", 0, "N|never", "sample its curves (IPC, warps, queues, hit rates) every N cycles (default 200)",

@@ -1,6 +1,7 @@
 // What a machine with time has to say of a kernel, for people: a line per subject, lines without anything to say left out.
 #include "cli/run.h"
 
+#include "campaign/golden.h"
 #include "machine/ratio.h"
 
 #include <inttypes.h>
@@ -36,6 +37,15 @@ static void add_line(Text *out, const char *title, Text *line) {
   *line = (Text){0};
 }
 
+static void add_occupancy(const LaunchRecord *launch, const Spec *spec, Text *out) {
+  Text line = {0};
+  Resident resident = resident_of(launch);
+  Occupancy occupancy = occupancy_of(spec, &resident);
+  if (occupancy.is_known) occupancy_text(&occupancy, &line);
+  if (occupancy_is_low(&occupancy)) text_add(&line, " (low: under %.0f%%)", 100 * OCCUPANCY_LEAST);
+  add_line(out, "occupancy", &line);
+}
+
 static void add_time(const Stats *stats, const Spec *spec, Text *out) {
   Text line = {0};
   text_add(&line, "%" PRIu64 " cycles, %.4f ms at %g MHz", of(stats, STAT_CYCLES), simulated_milliseconds(stats, spec),
@@ -45,10 +55,6 @@ static void add_time(const Stats *stats, const Spec *spec, Text *out) {
                              {RATIO_WARP_IPC, "", " warp instructions a cycle", 1, 3}};
   add_parts(&line, stats, ipc, COUNT_OF(ipc));
   add_line(out, "IPC", &line);
-  double occupancy;
-  if (ratio_value(RATIO_OCCUPANCY, stats, &occupancy))
-    text_add(&line, "%.1f%% of %" PRIu64 " warps per SM", 100 * occupancy, spec->sm_threads / WARP_LANES);
-  add_line(out, "occupancy", &line);
 }
 
 static void add_idle(const Stats *stats, Text *out) {
@@ -185,8 +191,10 @@ static void add_protection(const Stats *stats, Text *out) {
   add_line(out, "upsets", &line);
 }
 
-void summary_format(const Stats *stats, const Spec *spec, const PowerModel *power, Text *out) {
+void summary_format(const LaunchRecord *launch, const Spec *spec, const PowerModel *power, Text *out) {
+  const Stats *stats = &launch->stats;
   add_time(stats, spec, out);
+  add_occupancy(launch, spec, out);
   add_idle(stats, out);
   add_units(stats, out);
   add_divergence(stats, out);

@@ -13,6 +13,8 @@ static Spec a_spec(void) {
   spec_default(&spec);
   spec.machine_model = MODEL_SIMT;
   spec.sm_threads = 1536;
+  spec.sm_count = 15;
+  spec.sm_registers = 32768;
   spec.clock_core_khz = 700000;
   return spec;
 }
@@ -50,7 +52,7 @@ static void summary_says_what_is_there(void **state) {
   static const char *const lines[] = {
       "  time           700000 cycles, 1.0000 ms at 700 MHz\n",
       "  IPC            4.000 thread instructions, 0.250 warp instructions a cycle\n",
-      "  occupancy      50.0% of 48 warps per SM\n",
+      "  occupancy      15.0 of 15 SMs with blocks, 50.0% of warps, 46.9% of registers\n",
       "  fully idle     25.0% of SM cycles: memory 10.0%\n",
       "  partly idle    6.0% of issues for 1 to 31 threads\n",
       "  units          alu 60.0%, fp32 40.0%\n",
@@ -62,7 +64,8 @@ static void summary_says_what_is_there(void **state) {
   Stats stats = some_stats();
   Spec spec = a_spec();
   Text text = {0};
-  summary_format(&stats, &spec, NULL, &text);
+  LaunchRecord launch = {.stats = stats, .register_rows = stats.value[STAT_RESIDENT_WARPS] * 20};
+  summary_format(&launch, &spec, NULL, &text);
   size_t length = 0;
   for (size_t i = 0; i < COUNT_OF(lines); i++) {
     if (strstr(text.at, lines[i]) == NULL) fail_msg("no line '%s' in\n%s", lines[i], text.at);

@@ -97,6 +97,7 @@ typedef struct LaunchRecord {
   uint32_t grid[3], block[3];
   Stats stats;
   Trap trap;
+  uint64_t register_rows; // that belong to resident warps, summed over SMs and cycles
   double host_seconds;
   uint32_t registers, needs;    // of a thread: those that its warp owns; those of them that the code names. 0: not known
   char note[LAUNCH_NOTE_BYTES]; // one line: a protection does not cover the kernel, and why; empty: nothing to say

@@ -186,6 +186,7 @@ static void record_launch(Device *device, const Launch *launch, const Stats *sta
   const Function *code = program_function(launch->program, launch->kernel->name);
   record->registers = launch->kernel->registers;
   record->needs = code == NULL ? 0 : min_u32(code->registers, record->registers);
+  record->register_rows = stats->value[STAT_RESIDENT_WARPS] * launch->kernel->registers;
   memcpy(record->grid, launch->grid, sizeof record->grid);
   memcpy(record->block, launch->block, sizeof record->block);
   note_covers(device, launch, stats, record->note);

@@ -13,6 +13,7 @@ typedef struct RecordLaunch {
   uint32_t grid[3], block[3];
   uint32_t trap, name_bytes;
   Stats stats;
+  uint64_t register_rows;
   double host_seconds;
   uint32_t registers, needs;
   char note[LAUNCH_NOTE_BYTES];
@@ -49,6 +50,7 @@ void record_pack_launch(const LaunchRecord *launch, Text *out) {
   memcpy(packed.block, launch->block, sizeof packed.block);
   packed.registers = launch->registers;
   packed.needs = launch->needs;
+  packed.register_rows = launch->register_rows;
   memcpy(packed.note, launch->note, sizeof packed.note);
   RecordHead head = {KIND_LAUNCH, (uint32_t)(sizeof packed + (trapped ? sizeof(Trap) : 0) + name_bytes)};
   text_add_bytes(out, &head, sizeof head);
@@ -102,6 +104,7 @@ static bool unpack_launch(const char *bytes, size_t count, Arena *arena, LaunchR
   memcpy(launch->grid, packed.grid, sizeof launch->grid);
   memcpy(launch->block, packed.block, sizeof launch->block);
   launch->stats = packed.stats;
+  launch->register_rows = packed.register_rows;
   launch->host_seconds = packed.host_seconds;
   launch->registers = packed.registers;
   launch->needs = packed.needs;

@@ -161,6 +161,10 @@ static __attribute__((noinline, cold)) void refuse(HookMachine *machine, const H
   if (machine->refused.hook == NULL) machine->refused = (Refusal){hook, info->name, verdict};
 }
 
+void hook_halt_format(const HookMachine *machine, Text *out) {
+  if (machine->halted != NULL) text_add(out, "%s", machine->halted->name);
+}
+
 void hook_refusal_format(const Refusal *refused, Text *out) {
   uint32_t verdicts = 0;
   for (uint32_t i = 0; i < HOOK_EVENTS; i++) verdicts |= strcmp(event_info[i].name, refused->event) == 0 ? event_info[i].verdicts : 0;
@@ -168,6 +172,8 @@ void hook_refusal_format(const Refusal *refused, Text *out) {
   text_add(out, "'%s' answered %s to the event '%s', which allows ", refused->hook->name, said, refused->event);
   add_verdicts(verdicts, out);
 }
+
+static Verdict walker_read(Hook *walker, HookMachine *machine, const CellEvent *event);
 
 // What one hook has said, beside what others said before it.
 static Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict) {
@@ -178,6 +184,8 @@ static Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, H
     return so_far;
   }
   if (verdict == VERDICT_HALT && hook->unanswered) return so_far;
+  if (verdict == VERDICT_HALT && so_far != VERDICT_HALT && hook->read != walker_read)
+    machine->halted = hook; // the walker's hooks have said it
   return verdict < so_far ? so_far : verdict;
 }
 

@@ -70,6 +70,7 @@ struct HookMachine {
   uint64_t *corrected, *detected, *repeated; // counters in the block, part of every launch's statistics; hooks count
   uint64_t *tally;                           // TALLY_COUNT counters in the block, likewise; NULL: the machine has none
   Refusal refused;                           // .hook is NULL: nobody
+  const Hook *halted;                        // who said HALT last, of several for one event the first; NULL: nobody
   // Does the place hold nothing now? Then this bit is written before it is read again. NULL: the machine does not know.
   bool (*is_free)(const HookMachine *machine, const Site *site);
   // Of a REGION_DECIDED structure: will every further use of this bit, and every write of it, be told in `decide`? NULL: no.
@@ -583,7 +584,8 @@ uint64_t hooks_next_cycle(const HookChain *chain, const HookMachine *machine);  
 uint32_t hooks_changing(const HookChain *chain, const HookMachine *machine);    // how many may change something by themselves, now or later
 uint64_t hooks_next_change(const HookChain *chain, const HookMachine *machine); // of those that may change something then
 
-void hook_refusal_format(const Refusal *refused, Text *out); // the line that names the scheme
+void hook_halt_format(const HookMachine *machine, Text *out); // who said HALT: the scheme's name
+void hook_refusal_format(const Refusal *refused, Text *out);  // the line that names the scheme
 const char *client_name(Client client);
 void hook_events_list(Text *out);     // hook.def: `redoubt list events`
 void hook_events_markdown(Text *out); // hook.def as the table of docs/hooks.md

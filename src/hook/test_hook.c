@@ -138,6 +138,36 @@ static void test_listener(void **state) {
   assert_calls(&six, "p");
 }
 
+// Who detected is named: of several the first, whichever way the machine asks. Of another event it is whoever halts there.
+static void halting_hooks_are_named(void **state) {
+  (void)state;
+  Six six;
+  make_six(&six);
+  six.hooks[P].name = "one";
+  six.hooks[Q].name = "two";
+  HookMachine machine = {0};
+  Hook walker;
+  const struct {
+    Verdict p, q;
+    const char *named;
+  } cases[] = {{VERDICT_HALT, VERDICT_HALT, "one"}, {VERDICT_FIXED, VERDICT_HALT, "two"}, {VERDICT_HALT, VERDICT_PASS, "one"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    six.probes[P].says = cases[i].p;
+    six.probes[Q].says = cases[i].q;
+    Hook *listener = hook_chain_listener(&six.chain, &walker);
+    for (int way = 0; way < 2; way++) {
+      Text name = {0};
+      machine.halted = NULL;
+      if (way == 0) assert_int_equal(hooks_read(&six.chain, &machine, &(CellEvent){0}), VERDICT_HALT);
+      else assert_int_equal(hook_tell_read(listener, &machine, &(CellEvent){0}), VERDICT_HALT);
+      hook_halt_format(&machine, &name);
+      assert_string_equal(name.at, cases[i].named);
+      text_free(&name);
+    }
+  }
+  text_free(&six.calls);
+}
+
 #ifndef REDOUBT_STRICT
 // A verdict that is not legal for its event counts as PASS and is noted, with the name of who said it.
 static void test_illegal_verdicts(void **state) {
@@ -412,6 +442,7 @@ int main(void) {
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_strongest_verdict),
       cmocka_unit_test(test_listener),
+      cmocka_unit_test(halting_hooks_are_named),
       cmocka_unit_test(test_illegal_verdicts),
       cmocka_unit_test(test_absent_functions_are_skipped),
       cmocka_unit_test(test_cycles),

@@ -43,8 +43,9 @@ void journal_dump(const Journal *journal, Text *out) {
   if (meta->standing[0] != '\0') text_add(out, "standing fault %s\n", meta->standing);
   if (meta->tolerance[0] != '\0') text_add(out, "tolerance %s\n", meta->tolerance);
   if (meta->sampling[0] != '\0') text_add(out, "sampling %s\n", meta->sampling);
-  const JournalNote notes[] = {NOTE_ASKED_FAULTS, NOTE_ASKED_MARGIN, NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,  NOTE_COMPLETE,
-                               NOTE_SCHEME_BITS,  NOTE_CHIP_BITS,    NOTE_OUTPUT_ELEMENTS,  NOTE_ENERGY_DYNAMIC, NOTE_ENERGY_LEAKAGE};
+  const JournalNote notes[] = {NOTE_ASKED_FAULTS,  NOTE_ASKED_MARGIN,    NOTE_ASKED_CONFIDENCE,   NOTE_SETTLED_BELOW,  NOTE_COMPLETE,
+                               NOTE_SCHEME_BITS,   NOTE_CHIP_BITS,       NOTE_OUTPUT_ELEMENTS,    NOTE_ENERGY_DYNAMIC, NOTE_ENERGY_LEAKAGE,
+                               NOTE_OCCUPANCY_SMS, NOTE_OCCUPANCY_WARPS, NOTE_OCCUPANCY_REGISTERS};
   for (size_t i = 0; i < COUNT_OF(notes); i++) text_add(out, "%s %s\n", note_keys[notes[i]], journal_note(journal, notes[i]));
   journal_each_golden(journal, dump_launch, out);
   journal_each_structure(journal, dump_structure, out);
@@ -71,8 +72,8 @@ static bool hash_rows(const Journal *journal, const char *sql, uint64_t *hash) {
 
 bool journal_hash(const Journal *journal, uint64_t *hash) {
   Text meta = {0};
-  text_add(&meta, "SELECT key, value FROM meta WHERE key NOT IN ('%s', '%s', '%s') ORDER BY key", note_keys[NOTE_DATE],
-           note_keys[NOTE_COMMAND], note_keys[NOTE_HOST]);
+  text_add(&meta, "SELECT key, value FROM meta WHERE key NOT IN ('%s', '%s', '%s', '%s') ORDER BY key", note_keys[NOTE_DATE],
+           note_keys[NOTE_COMMAND], note_keys[NOTE_HOST], note_keys[NOTE_FOLDER]);
   const char *const tables[] = {meta.at,
                                 "SELECT * FROM main.launches ORDER BY launch",
                                 "SELECT * FROM main.structures ORDER BY region",

@@ -227,7 +227,8 @@ static void hostile_files_are_refused_at_once(void **state) {
   static const char *const changes[] = {
       "ALTER TABLE faults RENAME TO x; CREATE VIEW faults AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT * "
       "FROM n",
-      "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO structures SELECT i, 'x', '', 1, 1, "
+      "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO structures (region, name, title, "
+      "rows, units, bits, used, raw_fit, kind) SELECT i, 'x', '', 1, 1, "
       "1, 0, 0, NULL "
       "FROM n",
       "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO launches (launch, kernel) SELECT i, "

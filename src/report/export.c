@@ -259,6 +259,18 @@ static json_t *json_sentence(const Report *report) {
   return sentence;
 }
 
+// null: not recorded, or the machine does not tell.
+static json_t *json_occupancy(const Report *report) {
+  Occupancy occupancy;
+  if (!report_occupancy(report, &occupancy) || !occupancy.is_known) return json_null();
+  Text says = {0};
+  occupancy_text(&occupancy, &says);
+  json_t *object = json_pack("{s:f, s:f, s:f, s:b, s:f, s:s}", "sms", occupancy.sms, "warps", occupancy.warps, "registers",
+                             occupancy.registers, "low", (int)occupancy_is_low(&occupancy), "least", OCCUPANCY_LEAST, "says", says.at);
+  text_free(&says);
+  return object;
+}
+
 json_t *report_summary(const Report *report) {
   json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object(),
          *all = json_tally(report, &report->all);
@@ -282,6 +294,7 @@ json_t *report_summary(const Report *report) {
   json_object_set_new(chip, "bits", json_real(report_bits(report)));
   json_object_set_new(chip, "struck_bits", json_real(report_struck_bits(report)));
   json_object_set_new(object, "sentence", json_sentence(report));
+  json_object_set_new(object, "occupancy", json_occupancy(report));
   json_object_set_new(object, "due", json_due(report));
   json_object_set_new(object, "campaign", json_meta(report->meta));
   json_object_set_new(object, "state", json_state(report));

@@ -131,6 +131,16 @@ Estimate report_fit(const Report *report, Measure measure) {
 
 double report_note(const Report *report, JournalNote note) { return strtod(journal_note(report->journal, note), NULL); }
 
+bool report_occupancy(const Report *report, Occupancy *occupancy) {
+  const char *sms = journal_note(report->journal, NOTE_OCCUPANCY_SMS);
+  *occupancy = (Occupancy){.is_known = sms[0] != '\0' && strcmp(sms, "none") != 0,
+                           .sms = report_note(report, NOTE_OCCUPANCY_SMS),
+                           .warps = report_note(report, NOTE_OCCUPANCY_WARPS),
+                           .registers = report_note(report, NOTE_OCCUPANCY_REGISTERS),
+                           .sm_count = (uint64_t)setting_of(report->meta->settings, "sm.count")};
+  return sms[0] != '\0';
+}
+
 // Two boards for half of the cycles leak as much as one for all of them, so it holds for both.
 double report_energy(const Report *report) { return report_note(report, NOTE_ENERGY_DYNAMIC) + report_note(report, NOTE_ENERGY_LEAKAGE); }
 

@@ -3,6 +3,7 @@
 #define REDOUBT_REPORT_H
 
 #include "journal/journal.h"
+#include "journal/occupancy.h"
 #include "journal/statistics.h"
 
 // ---- Tallies -----------------------------------------------------------------------------------------
@@ -177,7 +178,8 @@ double report_bits(const Report *report);
 double report_struck_bits(const Report *report); // of the structures in those sums
 // Energy of the run without faults, in nJ; 0: not known, for the machine has no power model or the journal is older.
 double report_energy(const Report *report);
-double report_note(const Report *report, JournalNote note); // as a number; 0: there is none
+double report_note(const Report *report, JournalNote note);        // as a number; 0: there is none
+bool report_occupancy(const Report *report, Occupancy *occupancy); // false: the journal is of a version that did not record it
 // --twice boards has two GPUs, which work at the same time; everything else has one. Both are struck, so AVFs are means over both; FIT counts both.
 uint32_t report_boards(const Report *report);
 uint64_t report_time(const Report *report);      // cycles that the run without faults takes: of two boards those of the longer run
@@ -255,6 +257,7 @@ typedef enum CsvTable {
 extern const char *const csv_names[CSV_COUNT]; // "faults", "campaign", ...
 
 void report_text(const Report *report, Text *out);         // tables for a terminal, what happened in one sentence before them
+void report_brief_text(const Report *report, Text *out);   // that sentence and how full the machine was: for the end of a campaign
 void report_sentence(const Report *report, Text *out);     // that sentence; nothing where no share may be shown
 void report_settled_text(const Report *report, Text *out); // by which shortcuts the campaign got there: for developers
 bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diags *diags);

@@ -10,6 +10,9 @@ extern const char common_css[], common_js[];                       // what pages
 extern const char report_page_html[], matrix_page_html[];          // page.html, matrix.html, as text
 extern const char avf_page_html[];                                 // avf.html
 
+void report_internal(const Report *report, Text *out); // failures of Redoubt itself: before anything else, since whoever reads on must know
+void report_conditions(const Report *report, Text *out); // what limits what the figures mean
+void report_occupancy_text(const Report *report, Text *out);
 const JournalMeta *report_meta(const JournalMeta *from, Arena *arena); // as Report.meta has it
 json_t *report_summary(const Report *report);                          // all but the single faults
 // So many of a structure's faults, as a share; and of all structures, by their bits.

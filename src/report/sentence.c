@@ -1,5 +1,6 @@
 // What a campaign found, in one sentence for whoever reads nothing else: how many faults of what did nothing, made a wrong result, ended the program.
 #include "report/findings.h"
+#include "journal/occupancy.h"
 #include "report/report_internal.h"
 
 #include <inttypes.h>
@@ -114,6 +115,33 @@ void report_sentence(const Report *report, Text *out) {
   }
   text_add(&text, ". In parentheses: intervals at %.4g%%.", 100 * report->confidence);
   text_add_wrapped(out, 0, text.at);
-  text_add(out, "\n");
   text_free(&text);
+}
+
+// How full the machine was, and what that means for shares. Machines that have no warps do not tell.
+void report_occupancy_text(const Report *report, Text *out) {
+  Occupancy occupancy;
+  if (!report_occupancy(report, &occupancy)) {
+    text_add(out, "occupancy  not recorded: the journal is of an older Redoubt\n");
+    return;
+  }
+  if (!occupancy.is_known) return;
+  text_add(out, "occupancy  ");
+  occupancy_text(&occupancy, out);
+  text_add(out, "\n");
+  if (!occupancy_is_low(&occupancy)) return;
+  Text text = {0};
+  text_add(&text,
+           "LOW OCCUPANCY, under %.0f%%: faults in what is empty do nothing, so these shares are not those of a program that fills the "
+           "machine. A larger input does.",
+           100 * OCCUPANCY_LEAST);
+  text_add_wrapped(out, 0, text.at);
+  text_free(&text);
+}
+
+void report_brief_text(const Report *report, Text *out) {
+  report_internal(report, out);
+  report_conditions(report, out);
+  report_sentence(report, out);
+  report_occupancy_text(report, out);
 }

@@ -291,8 +291,7 @@ static void add_kernels(const Report *report, Text *out) {
   }
 }
 
-// Before anything else: whoever reads on must know.
-static void add_internal(const Report *report, Text *out) {
+void report_internal(const Report *report, Text *out) {
   uint64_t internal = report->all.counts[OUTCOME_INTERNAL];
   if (internal == 0) return;
   text_add(out,
@@ -306,11 +305,8 @@ void report_idle_text(const Report *report, const char *whose, Text *out) {
   if (idle[0] != '\0') text_add(out, "%sthe protection never acted in the run without faults: %s\n", whose, idle);
 }
 
-void report_text(const Report *report, Text *out) {
+void report_conditions(const Report *report, Text *out) {
   const JournalMeta *meta = report->meta;
-  add_internal(report, out);
-  text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
-           meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
   const char *uncovered = journal_note(report->journal, NOTE_UNCOVERED);
   if (uncovered[0] != '\0') text_add(out, "NOT PROTECTED: %s\n", uncovered);
   report_idle_text(report, "", out);
@@ -327,8 +323,18 @@ void report_text(const Report *report, Text *out) {
   if (meta->end > 0) text_add(out, "faults %" PRIu64 " to %" PRIu64 " of a campaign alone\n", meta->first, meta->end - 1);
   if (meta->shards > 1) text_add(out, "shard %" PRIu64 " of %" PRIu64 " alone\n", meta->shard, meta->shards);
   report_state_text(report, out);
+}
+
+void report_text(const Report *report, Text *out) {
+  const JournalMeta *meta = report->meta;
+  report_internal(report, out);
+  text_add(out, "%s on %s, protection %s, model %s, window %s, seed %" PRIu64 "; intervals at %.4g%%\n", meta->target, meta->machine,
+           meta->protection, meta->model, meta->window, meta->seed, 100 * report->confidence);
+  report_conditions(report, out);
   text_add(out, "\n");
   report_sentence(report, out);
+  report_occupancy_text(report, out);
+  text_add(out, "\n");
   add_structures(report, out);
   add_used(report, out);
   add_fit(report, out);

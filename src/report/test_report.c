@@ -391,6 +391,56 @@ static void an_interval_has_one_form(void **state) {
 }
 
 // A share is at most 1. What is estimated to reach further is not known, and it is said why.
+// How full the machine was is said; a low occupancy is warned of, in tables, the short form and JSON. What a journal does not say is not made up.
+static void occupancy_is_said(void **state) {
+  (void)state;
+  const struct {
+    const char *sms, *warps, *registers; // NULL: the journal is older
+    const char *line;                    // NULL: none
+    bool is_low;
+  } cases[] = {
+      {NULL, NULL, NULL, "occupancy  not recorded: the journal is of an older Redoubt\n", false},
+      {"none", "none", "none", NULL, false},
+      {"0.975", "0.173", "0.194", "occupancy  14.6 of 15 SMs with blocks, 17.3% of warps, 19.4% of registers\n", true},
+      {"0.975", "0.34", "0.1", "occupancy  14.6 of 15 SMs with blocks, 34.0% of warps, 10.0% of registers\n", false},
+      {"1", "0.1", "0.334", "occupancy  15.0 of 15 SMs with blocks, 10.0% of warps, 33.4% of registers\n", false},
+      {"0.33", "0.33", "0.33", "occupancy  5.0 of 15 SMs with blocks, 33.0% of warps, 33.0% of registers\n", true},
+      {"0.33", "0.9", "0.9", "occupancy  5.0 of 15 SMs with blocks, 90.0% of warps, 90.0% of registers\n", true},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    Diags diags = {0};
+    JournalMeta meta = meta_of("flip", "size=tiny\n");
+    meta.settings = "fit.sram=1000000\nsm.count=15\n";
+    Journal *journal = journal_of(&meta, 0.95);
+    if (cases[i].sms != NULL)
+      assert_true(journal_put_note(journal, NOTE_OCCUPANCY_SMS, cases[i].sms, &diags) &&
+                  journal_put_note(journal, NOTE_OCCUPANCY_WARPS, cases[i].warps, &diags) &&
+                  journal_put_note(journal, NOTE_OCCUPANCY_REGISTERS, cases[i].registers, &diags));
+    Report *report = report_of(journal, 0);
+    Text whole = {0}, brief = {0}, json = {0};
+    report_text(report, &whole);
+    report_brief_text(report, &brief);
+    const char *texts[] = {whole.at, brief.at};
+    for (size_t k = 0; k < COUNT_OF(texts); k++) {
+      if (strstr(texts[k], cases[i].line == NULL ? "occupancy" : cases[i].line) == NULL && cases[i].line != NULL)
+        fail_msg("case %zu: no '%s' in\n%s", i, cases[i].line, texts[k]);
+      assert_true((strstr(texts[k], "occupancy") == NULL) == (cases[i].line == NULL));
+      assert_true((strstr(texts[k], "LOW OCCUPANCY, under 33%") != NULL) == cases[i].is_low);
+    }
+    assert_true(strncmp(brief.at, "Of 120 bit flips ", 17) == 0 && strstr(brief.at, "structure ") == NULL);
+    Sink sink = {take_bytes, &json};
+    assert_true(report_json(report, &sink));
+    bool has_numbers = cases[i].line != NULL && cases[i].sms != NULL;
+    assert_true((strstr(json.at, "\"occupancy\": null") == NULL) == has_numbers);
+    assert_true((strstr(json.at, "\"low\": true") != NULL) == cases[i].is_low);
+    text_free(&whole);
+    text_free(&brief);
+    text_free(&json);
+    report_free(report);
+    journal_close(journal);
+  }
+}
+
 static void no_share_is_more_than_all(void **state) {
   (void)state;
   const struct {
@@ -431,6 +481,7 @@ int main(void) {
       cmocka_unit_test(a_sum_names_whom_it_lacks),
       cmocka_unit_test(one_sentence_says_what_happened),
       cmocka_unit_test(an_interval_has_one_form),
+      cmocka_unit_test(occupancy_is_said),
       cmocka_unit_test(no_share_is_more_than_all),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ play() { # COLUMNS FILE
   awk -v columns="$1" '
     function put(text,  i) {
       if (text ~ /of [0-9]+ fault/) framed = 1
-      if (text ~ /^Next:/) ended = 1 # commands to type next may be longer than the terminal is wide
+      if (text ~ /^(cost|Next:)/) ended = 1 # what comes last, commands to type next, may be longer than the terminal is wide
       for (i = 1; i <= length(text); i++) {
         if (column >= columns) { row++; column = 0; if (!ended) wrapped = 1; if (framed && !ended) frame_wrapped = 1 }
         line[row] = substr(sprintf("%-" column "s", line[row]), 1, column) substr(text, i, 1) substr(line[row], column + 2)

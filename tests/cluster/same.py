@@ -2,7 +2,7 @@
 import sqlite3
 import sys
 
-ORIGIN = ("version", "commit", "binary hash", "date", "command", "host")
+ORIGIN = ("version", "commit", "binary hash", "date", "command", "host", "folder")
 
 
 def rows(path):

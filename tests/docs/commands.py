@@ -1,10 +1,14 @@
-"""Every command that a page shows is run, and what it shows of the output comes: commands.py REDOUBT PAGE.md...
+"""Every command that a page shows is run, and what it shows of the output comes: commands.py [--update] REDOUBT PAGE.md...
 
 In code blocks, a line that begins with "$ " is a command, and the lines up to the next one are its output: each must come, in that
 order; "..." stands for any lines. In a block without "$ ", every line is a command. Commands of a page run one after the other in one
 folder, in which the folders of the repository are found. "make TARGET" is not run here: its target must exist. What needs nvcc is
 left out where there is none.
+
+With --update, a shown line that does not come is replaced in the page by the line that comes and is most like it, numbers apart. What the text around says of
+the numbers is for people to change.
 """
+import difflib
 import os
 import re
 import shutil
@@ -14,6 +18,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
+LIKE = 0.6
 COMMANDS = ("redoubt ", "make ", "python3 ", "cc ", "nvcc ", "cp ", "cat ")
 
 
@@ -70,19 +75,47 @@ def comes(shown, output):
     return None
 
 
+def shape(line):
+    return re.sub(r"[0-9][0-9.,]*", "#", line)
+
+
+def likeness(line, wanted):
+    """What a line begins with is the name of what its numbers are of."""
+    named = 0.5 if line.split()[:1] == wanted.split()[:1] else 0
+    return 2 if line == wanted else named + difflib.SequenceMatcher(None, shape(line), shape(wanted), autojunk=False).ratio()
+
+
+def updated(shown, output):
+    """Pairs of a shown line and what takes its place."""
+    lines, at = [line.rstrip() for line in output.splitlines()], 0
+    for old in shown:
+        wanted = old.rstrip()
+        if wanted in ("", "..."):
+            continue
+        ratios = [likeness(line, wanted) for line in lines[at:]]
+        best = max(range(len(ratios)), key=lambda i: (ratios[i], -i), default=None)
+        if best is None or ratios[best] < LIKE:
+            print(f"  no line is like: {wanted}")
+            continue
+        if lines[at + best] != wanted:
+            yield old, lines[at + best]
+        at += best + 1
+
+
 def check_make(command, makefile):
     target = command.split("#")[0].split()[1:2]
     return not target or re.search(rf"^{re.escape(target[0])}:", makefile, re.M) is not None
 
 
-def run_page(page, environment):
+def run_page(page, environment, updates):
     failed = count = left_out = 0
+    text = open(page).read()
     makefile = open(os.path.join(ROOT, "Makefile")).read()
     has_nvcc = shutil.which("nvcc", path=environment["PATH"]) is not None
     with tempfile.TemporaryDirectory() as folder:
         for name in ("examples", "machines", "workloads", "tests", "docs", "python", "src"):
             os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
-        for block in blocks(open(page).read()):
+        for block in blocks(text):
             for command, shown in commands(block):
                 count += 1
                 if command.startswith("make "):
@@ -96,16 +129,28 @@ def run_page(page, environment):
                 run = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
                 missing = comes(shown, run.stdout)
+                if updates and run.returncode == 0 and missing is not None:
+                    place = text.index(command.split("\n")[0])  # pages show a command once, or its first place is before
+                    for old, new in updated(shown, run.stdout):
+                        found = text.find(old + "\n", place)
+                        if found >= 0:
+                            text = text[:found] + new + text[found + len(old):]
+                            place = found
+                    continue
                 if run.returncode != 0 or missing is not None:
                     failed += 1
                     why = f"exit code {run.returncode}" if run.returncode else f"this line does not come: {missing}"
                     print(f"{page}: {command}\n  {why}\n" + "".join(f"    | {line}\n" for line in run.stdout.splitlines()[:40]))
+    if updates:
+        open(page, "w").write(text)
     print(f"{os.path.relpath(page, ROOT)}: {count} commands, {failed} failures" + (f", {left_out} left out: no nvcc" if left_out else ""))
     return failed or count == 0
 
 
 def main():
-    redoubt = os.path.realpath(sys.argv[1])
+    updates = sys.argv[1] == "--update"
+    redoubt, *pages = sys.argv[2 if updates else 1:]
+    redoubt = os.path.realpath(redoubt)
     build = os.path.dirname(redoubt)
     cuda = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +162,7 @@ def main():
         for name in ("CCACHE_DIR", "LD_PRELOAD", "ASAN_OPTIONS"):
             if name in os.environ:
                 environment[name] = os.environ[name]
-        return 1 if any([run_page(page, environment) for page in sys.argv[2:]]) else 0
+        return 1 if any([run_page(page, environment, updates) for page in pages]) else 0
 
 
 if __name__ == "__main__":

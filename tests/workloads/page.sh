@@ -22,7 +22,7 @@ for name in $("$redoubt" list workloads | awk '/^[a-z]/ && !/^g80\./ { print $1 
   "| \`$name\` | $summary | "*" | $papers | $sets |") ;;
   *) fail "the row of $name should begin with '$summary' and end with '$papers | $sets'" ;;
   esac
-  shapes=$("$redoubt" run "$name" --size small --stats table | awk 'NR > 1 && $3 ~ /^[0-9]/ && $1 != "total" { print $3 }' | sort -u)
+  shapes=$("$redoubt" run "$name" --size small --stats table -v | awk 'NR > 1 && $3 ~ /^[0-9]/ && $1 != "total" { print $3 }' | sort -u)
   for shape in $shapes; do
     told=$(echo "$shape" | sed 's/x/ x /g; s/^1$/one thread/')
     case $row in *" of $told"[\ ,\;:]*) ;; *) fail "the row of $name names no blocks 'of $told'" ;; esac

@@ -95,6 +95,7 @@ static void note_trap(Fragment *m) {
   m->trap = (Trap){.kind = kind, .kernel = m->launch->kernel->name};
   Text note = {0};
   if (refused->hook != NULL) hook_refusal_format(refused, &note);
+  else if (kind == TRAP_DETECTED) hook_halt_format(&m->machine, &note);
   else if (kind == TRAP_LIMIT) text_add(&note, "fragment.cycle_limit");
   snprintf(m->trap.note, sizeof m->trap.note, "%s", note.at == NULL ? "" : note.at);
   text_free(&note);

@@ -70,6 +70,7 @@ static void note_trap(G80Machine *m) {
   if (kind == TRAP_NONE || m->trap.kind != TRAP_NONE) return;
   Text note = {0};
   if (refused->hook != NULL) hook_refusal_format(refused, &note);
+  else if (kind == TRAP_DETECTED) hook_halt_format(&m->hooks->machine, &note);
   else if (kind == TRAP_LIMIT) text_add(&note, "g80.cycle_limit");
   m->trap = (Trap){.kind = kind, .kernel = m->launch == NULL ? "kernel" : m->launch->kernel->name};
   snprintf(m->trap.note, sizeof m->trap.note, "%s", note.at == NULL ? "" : note.at);

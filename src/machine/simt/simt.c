@@ -17,10 +17,26 @@ static uint64_t mirrors_of(const Simt *m, const Who *who) {
   return taken == mirrors ? mirrors : 0;
 }
 
+static bool tell_trap(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, TrapKind kind, bool of_thread);
+static void end_launch(Simt *m, uint32_t sm, uint32_t warp, uint32_t pc, const AccessViolation *violation, const char *note);
+
+// A protection has found what it cannot repair: the launch ends and says who that was, and where, as far as that is known.
+static void end_detected(Simt *m, const Who *who) {
+  uint32_t sm = known(who->sm), warp = known(who->warp), pc = known(who->pc);
+  AccessViolation violation = {.kind = TRAP_DETECTED};
+  Text note = {0};
+  hook_halt_format(&m->hook_machine, &note);
+  if (tell_trap(m, sm, warp, pc, TRAP_DETECTED, false)) {
+    end_launch(m, sm, warp, pc, &violation, note.at == NULL ? "" : note.at);
+    if (who->pc == WHO_NO_INDEX) m->trap.function = NULL, m->trap.pc = m->trap.line = 0; // of a cache line: no instruction's
+  }
+  text_free(&note);
+}
+
 void simt_halt(Simt *m, const Who *who) {
   uint64_t mirrors = mirrors_of(m, who);
   if (mirrors != 0) simt_actor(m, who->sm)->fallen |= mirrors;
-  else simt_end(m, known(who->sm), known(who->warp), known(who->pc), TRAP_DETECTED, 0);
+  else end_detected(m, who);
 }
 
 void simt_meet_hooks(Simt *m) {
