@@ -99,7 +99,7 @@ static bool no_kernel(const GoldenVec *launches, const char *kernel, Diags *diag
   uint32_t count = min_u32(launches->count, COUNT_OF(names));
   for (uint32_t i = 0; i < count; i++) names[i] = launches->items[i].kernel;
   const char *near = text_nearest(kernel, names, count);
-  return diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s', but %s", kernel, near == NULL ? names[0] : near);
+  return diags_add(diags, NULL, 0, 0, "the program launches no kernel '%s', but %s", kernel, SHORT_NAME(near == NULL ? names[0] : near));
 }
 
 // The one launched kernel that has this name; an exact name is never ambiguous.

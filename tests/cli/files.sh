@@ -191,4 +191,28 @@ stopped_by() { # SIGNAL CODE
 stopped_by INT 130
 stopped_by TERM 143
 stopped_by HUP 129
+
+# replay finds the program of a PTX file by its hash: here, where the campaign was started, beside the journal; else it says where it looked.
+mkdir -p began there elsewhere
+cp "$data"/vecadd.ptx began/k.ptx
+(cd began && "$redoubt" campaign k.ptx --grid 2 --block 64 --arg a:f32[100]=ramp --arg b:f32[100]=ones --arg c:f32[100] --arg u32:100 \
+  --machine fermi-gtx480 --set sm.count=2 --faults 20 -q -o k.db >/dev/null)
+replays() { # WHAT SAYS: from another folder
+  code=0
+  (cd elsewhere && "$redoubt" replay ../there/k.db 3 --json=out.json) >said 2>&1 || code=$?
+  [ $code -eq "$3" ] || fail "replay, $1: exit code $code: $(cat said)"
+  grep -q "$2" said || fail "replay, $1: $(cat said)"
+}
+mv began/k.db there/k.db
+replays "where the campaign was started" "^the program is not here: .*/began/k.ptx is taken" 0
+[ -s elsewhere/out.json ] && [ ! -e began/out.json ] || fail "replay: the JSON is not where it was wanted"
+sed 's/add\(.*\)f32/sub\1f32/' began/k.ptx >elsewhere/k.ptx
+replays "another file of that name is here" "^the program is not here: .*/began/k.ptx is taken" 0
+rm elsewhere/k.ptx
+mv began/k.ptx there/k.ptx
+replays "beside the journal" "^the program is not here: ../there/k.ptx is taken" 0
+mv there/k.ptx gone.ptx
+replays "nowhere" "the campaign's program 'k.ptx' is not found; looked for k.ptx, .*/began/k.ptx, ../there/k.ptx" 2
+cp gone.ptx elsewhere/k.ptx
+replays "here" "^the journal says the same" 0
 exit $failed
