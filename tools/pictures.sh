@@ -23,6 +23,6 @@ shoot table.html table.png 1020 260
 "$redoubt" campaign matmul --param tiles=8 --machine fermi-gtx480 --structure rf,shared,ibuffer,collector.a,stack.pc,l1d --faults 9000 -o page.db >/dev/null 2>&1
 "$redoubt" report -q page.db -o page.html
 shoot page.html page.png 1100 820
-# The first chart of a study, with its title.
+# A study with its charts.
 "$redoubt" reproduce sizes -o sizes >/dev/null 2>&1
-shoot sizes/index.html sizes.png 1100 900
+shoot sizes/index.html sizes.png 1100 905
