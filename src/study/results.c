@@ -109,7 +109,8 @@ static bool add_functions(StudyResults *results) {
          sqlite3_create_function(database, "wilson_low", 2, flags, results, wilson_low, NULL, NULL) == SQLITE_OK &&
          sqlite3_create_function(database, "wilson_high", 2, flags, results, wilson_high, NULL, NULL) == SQLITE_OK &&
          sqlite3_create_function(database, "difference_low", 4, flags, results, difference_low, NULL, NULL) == SQLITE_OK &&
-         sqlite3_create_function(database, "difference_high", 4, flags, results, difference_high, NULL, NULL) == SQLITE_OK;
+         sqlite3_create_function(database, "difference_high", 4, flags, results, difference_high, NULL, NULL) == SQLITE_OK &&
+         (sqlite3_compileoption_used("ENABLE_MATH_FUNCTIONS") || sql_add_mathematics(database));
 }
 
 // ---- Rows of any shape -----------------------------------------------------------------------------------------------

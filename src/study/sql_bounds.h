@@ -22,4 +22,7 @@ void sql_begin(SqlBounds *bounds);                    // an `sql` begins
 // What to add to SQLite's message: how to mend it; "": that says enough.
 const char *sql_remedy(int code, const SqlBounds *bounds, Arena *arena);
 
+// The mathematical functions of SQL, where sqlite3_compileoption_used("ENABLE_MATH_FUNCTIONS") says that there are none. (sql_mathematics.c)
+bool sql_add_mathematics(sqlite3 *database);
+
 #endif

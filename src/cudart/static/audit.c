@@ -11,7 +11,6 @@
 #include "device/record.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -33,16 +32,21 @@ typedef struct Generation {
 
 static Generation generations[] = {{.file = "libcudart.so.13"}, {.file = "libcudart.so.12"}, {.file = "libcudart.so.11.0"}};
 
-// The folder of this library, which has the others too.
+// The folder of this library, which has the others too: as `redoubt run` has named it. dladdr cannot be asked this early before glibc 2.34.
 static const char *own_folder(void) {
   static char folder[MOST_PATH];
-  Dl_info about;
+  static const char name[] = "/libredoubt-static.so";
   if (folder[0] != '\0') return folder;
-  if (dladdr(&generations, &about) == 0 || about.dli_fname == NULL) return NULL;
-  snprintf(folder, sizeof folder, "%s", about.dli_fname);
-  char *slash = strrchr(folder, '/');
-  if (slash != NULL) *slash = '\0';
-  return slash == NULL ? NULL : folder;
+  for (const char *from = getenv("LD_AUDIT"); from != NULL && *from != '\0';) {
+    size_t length = strcspn(from, ":");
+    size_t before = length >= sizeof name - 1 ? length - (sizeof name - 1) : 0;
+    if (before > 0 && before < sizeof folder && strncmp(from + before, name, sizeof name - 1) == 0) {
+      memcpy(folder, from, before);
+      return folder;
+    }
+    from += length + (from[length] == ':');
+  }
+  return NULL;
 }
 
 // By what the interface had at the time: CUDA 12 has the second form of a function that 13 has dropped, 11 has texture references.
