@@ -13,7 +13,6 @@ typedef struct ByteRange {
 
 // Words of 64 bits of which not every bit decides what happens next. States that differ in such bits alone are the same.
 typedef enum FieldKind {
-  FIELD_ORDER,     // times of last use: their order within a set decides, which of them are UINT64_MAX, and which are not in the past
   FIELD_UNTIL,     // a time until which something waits: once it has come, it is of no interest
   FIELD_STATISTIC, // decides nothing
 } FieldKind;
@@ -21,11 +20,10 @@ typedef struct StateField { // of each element of an array
   FieldKind kind;
   size_t offset, stride; // of the first element's; from one element to the next
   uint64_t count;        // of elements
-  uint32_t words;        // side by side in each element; FIELD_ORDER: 1
-  uint32_t ways;         // FIELD_ORDER: elements of a set, side by side
+  uint32_t words;        // side by side in each element
   uint64_t scale;        // FIELD_UNTIL: units of time in a cycle
 } StateField;
-enum { STATE_MOST_FIELDS = 16, FIELD_MOST_WAYS = 64 };
+enum { STATE_MOST_FIELDS = 16 };
 
 // How a block is to be read. `hashed` are the stretches that decide what happens next: the machine's own arrays that are not
 // statistics, and the schemes' regions behind them. Ascending, apart.

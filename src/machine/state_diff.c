@@ -12,7 +12,7 @@ static uint64_t word_at(const uint8_t *at) {
   return word;
 }
 
-// A field's word in a copy of the state becomes what it means: the order of times of last use is hashed apart.
+// A field's word in a copy of the state becomes what it means.
 static void reduce_word(const StateField *field, uint8_t *at, uint64_t now) {
   if (field->kind != FIELD_UNTIL || word_at(at) <= now * field->scale) memset(at, 0, sizeof(uint64_t));
 }
@@ -87,39 +87,6 @@ static bool may_hold(BlockPages *pages, size_t at, size_t bytes) {
   return touched_page(&pages->touched, first) || touched_page(&pages->touched, last);
 }
 
-// The order of a set's times: for each, how many are smaller. 0: all are zero.
-static uint64_t hash_set(const uint8_t *first, const StateField *field, uint64_t now, uint64_t place) {
-  enum { NEVER = 0xFFFF, NOT_PAST = 0x8000 };
-  uint64_t times[FIELD_MOST_WAYS], any = 0;
-  uint16_t order[FIELD_MOST_WAYS];
-  for (uint32_t i = 0; i < field->ways; i++) {
-    times[i] = word_at(first + i * field->stride);
-    any |= times[i];
-  }
-  if (any == 0) return 0;
-  for (uint32_t i = 0; i < field->ways; i++) {
-    uint32_t smaller = 0;
-    for (uint32_t k = 0; k < field->ways; k++) smaller += times[k] < times[i] ? 1 : 0;
-    order[i] = (uint16_t)(times[i] == UINT64_MAX ? NEVER : smaller | (times[i] >= now ? NOT_PAST : 0));
-  }
-  return max_u64(hash_bytes(order, field->ways * sizeof *order, place), 1);
-}
-
-static uint64_t hash_orders(const StateLayout *layout, BlockPages *pages, uint64_t hash) {
-  for (uint32_t i = 0; i < layout->field_count; i++) {
-    const StateField *field = &layout->fields[i];
-    uint64_t now = word_at(pages->block + layout->clock);
-    if (field->kind != FIELD_ORDER) continue;
-    size_t step = field->ways * field->stride, at = field->offset;
-    for (uint64_t set = 0; set < field->count / field->ways; set++, at += step) {
-      bool is_read = step > HOST_PAGE || may_hold(pages, at, step - field->stride + sizeof(uint64_t));
-      uint64_t part = is_read ? hash_set(pages->block + at, field, now, at) : 0;
-      if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
-    }
-  }
-  return hash;
-}
-
 // Parts end at multiples of a page from the block's start: the hash must not depend on where the block lies. Zeros add nothing, so that pages that were never
 // touched need not be read.
 uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const WatchedPages *watched) {
@@ -136,7 +103,6 @@ uint64_t state_hash(const StateLayout *layout, const uint8_t *block, const Watch
       if (part != 0) hash = hash_bytes(&part, sizeof part, hash);
     }
   }
-  hash = hash_orders(layout, &pages, hash);
   touched_end(&pages.touched);
   return hash;
 }

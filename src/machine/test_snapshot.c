@@ -102,8 +102,8 @@ static void test_hash_of_sparse_blocks(void **state) {
   for (uint32_t i = 0; i < 2; i++) munmap(fresh[i], BYTES + 4096);
 }
 
-// A clock, then a cache of 64 sets of 4 lines whose sets lie across pages, then times and counts.
-enum { LINES_AT = 8, LINES = 256, LINE_STRIDE = 56, TIMES_AT = LINES_AT + LINES * LINE_STRIDE, TIMES = 40, TIMES_STRIDE = 32 };
+// A clock, then pages of bits that all decide, then times and counts.
+enum { TIMES_AT = 8 + 256 * 56, TIMES = 40, TIMES_STRIDE = 32 };
 enum { FIELD_BYTES = TIMES_AT + TIMES * TIMES_STRIDE, NOW = 5000, SCALE = 64 };
 static const RegionTable field_table = {NULL, 0, FIELD_BYTES};
 static const ByteRange field_range = {0, FIELD_BYTES};
@@ -111,45 +111,12 @@ static const StateLayout field_layout = {
     .regions = &field_table,
     .hashed = &field_range,
     .hashed_count = 1,
-    .fields = {{.kind = FIELD_ORDER, .offset = LINES_AT + 16, .stride = LINE_STRIDE, .count = LINES, .words = 1, .ways = 4},
-               {.kind = FIELD_UNTIL, .offset = TIMES_AT, .stride = TIMES_STRIDE, .count = TIMES, .words = 2, .scale = SCALE},
+    .fields = {{.kind = FIELD_UNTIL, .offset = TIMES_AT, .stride = TIMES_STRIDE, .count = TIMES, .words = 2, .scale = SCALE},
                {.kind = FIELD_STATISTIC, .offset = TIMES_AT + 24, .stride = TIMES_STRIDE, .count = TIMES, .words = 1}},
-    .field_count = 3,
+    .field_count = 2,
     .clock = 0};
 
 static void put(uint8_t *block, size_t at, uint64_t value) { memcpy(block + at, &value, sizeof value); }
-static size_t line_time(uint32_t line) { return LINES_AT + 16 + (size_t)line * LINE_STRIDE; }
-
-// Of lines' times only the order within a set counts, with equal ones, those that are never and those that are not past.
-static void test_hash_of_orders(void **state) {
-  (void)state;
-  uint8_t *block = calloc(1, FIELD_BYTES);
-  assert_non_null(block);
-  put(block, 0, NOW);
-  uint64_t empty = state_hash(&field_layout, block, NULL);
-  for (uint32_t set = 0; set < LINES / 4; set++) {
-    static const uint64_t same[3][4] = {{3, 1, 1, 9}, {40, 20, 20, 41}, {2, 0, 0, NOW - 1}};
-    static const uint64_t others[6][4] = {{1, 3, 1, 9}, {3, 1, 2, 9}, {3, 3, 1, 9}, {3, 1, 1, UINT64_MAX}, {3, 1, 1, NOW}, {0, 0, 0, 0}};
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < COUNT_OF(same); i++) {
-      for (uint32_t way = 0; way < 4; way++) put(block, line_time(set * 4 + way), same[i][way]);
-      if (i == 0) hash = state_hash(&field_layout, block, NULL);
-      assert_int_equal(state_hash(&field_layout, block, NULL), hash);
-    }
-    for (uint32_t i = 0; i < COUNT_OF(others); i++) {
-      for (uint32_t way = 0; way < 4; way++) put(block, line_time(set * 4 + way), others[i][way]);
-      assert_true(state_hash(&field_layout, block, NULL) != hash);
-    }
-    assert_int_equal(state_hash(&field_layout, block, NULL), empty);
-  }
-  for (size_t at = LINES_AT; at < TIMES_AT; at++) { // and every bit beside them
-    bool is_time = (at - LINES_AT) % LINE_STRIDE / 8 == 2;
-    block[at] ^= 1;
-    if (!is_time) assert_true(state_hash(&field_layout, block, NULL) != empty);
-    block[at] ^= 1;
-  }
-  free(block);
-}
 
 // A time that has come is as good as none; statistics decide nothing.
 static void test_hash_of_times(void **state) {
@@ -413,10 +380,9 @@ static void test_digest(void **state) {
     if (at < 8) block[at] ^= 1, block[at] ^= 0x80; // the clock, but not back to before any time
     bool differs = state_digest(&part, block) != empty;
     if (differs) assert_true(at < READ && state_hash(&part, block, NULL) != hash);
-    bool is_order = at >= LINES_AT && at < TIMES_AT && (at - LINES_AT) % LINE_STRIDE / 8 == 2;
     bool is_past = at >= TIMES_AT && at % 8 < 3 && (at - TIMES_AT) % TIMES_STRIDE / 8 != 2; // too small a time to be still to come
     bool is_statistic = at >= TIMES_AT && (at - TIMES_AT) % TIMES_STRIDE / 8 == 3;
-    if (at < READ && !is_order && !is_past && !is_statistic) assert_true(differs);
+    if (at < READ && !is_past && !is_statistic) assert_true(differs);
     block[at] ^= at < 8 ? 0x80 : 1;
   }
   assert_int_equal(state_digest(&part, block), empty);
@@ -427,7 +393,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hash_covers_what_decides),
       cmocka_unit_test(test_hash_of_sparse_blocks),
-      cmocka_unit_test(test_hash_of_orders),
       cmocka_unit_test(test_hash_of_times),
       cmocka_unit_test(test_digest),
       cmocka_unit_test(test_differences_have_names),

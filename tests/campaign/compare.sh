@@ -66,6 +66,11 @@ for workload in hotspot gray; do compare $workload unit; done # outputs of funct
 for workload in hotspot scan; do # structures whose accesses are not told: what strikes a free place is gone
   compare $workload warp,stack,ibuffer,scoreboard,collector,latch,ldst,mshr,network,dramq,l1d.tag,icache.tag,l2.tag
 done
+cache_bits=l1d.valid,l1d.dirty,l1d.order,constant.valid,icache.valid,icache.order,icache2.valid,l2.valid,l2.dirty,l2.order
+machine="$machine --set l2.bytes=4096 --set l1d.bytes=2048 --set icache.bytes=512" # full caches: victims, and stale lines to bring back
+compare bfs $cache_bits
+compare scan $cache_bits # launches one after the other: what is kept
+machine='--machine fermi-gtx480 --set sm.count=2 --set dram.controllers=2'
 compare matmul blocks,warp,ldst.address,l1d.tag # in the last launch: tried to its end, or until the state is that of an earlier trial
 in_any_way matmul blocks.done,blocks.next,warp,ldst,latch
 for model in stuck0 stuck1 'duty(50,50)'; do compare transpose rf,pred,unit.sp; done

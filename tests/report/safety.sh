@@ -113,11 +113,11 @@ text, readme = open("readme/readme.txt").read(), json.load(open("readme.json"))
 judged = [m[asil] for m in readme["metrics"] for asil in "BCD" if m[asil] is not None]
 assert set(judged) == {"withheld"} and len(judged) == 6, judged
 share = readme["scope"]["transient_share_of_chip"]
-assert 0.345 < share < 0.355 and not readme["scope"]["declared"]
+assert 0.335 < share < 0.345 and not readme["scope"]["declared"]
 with open("readme-tables/metrics.csv", newline="") as file: rows_of = list(csv.DictReader(file))
 assert {r["asil_b"] for r in rows_of} == {"", "withheld"} and all(r["withheld_because"] for r in rows_of if r["asil_b"])
 for form in (" ".join(text.split()), open("readme.html").read(), open("readme-tables/findings.csv").read()):
-    assert "Transient faults struck 34.8% of the chip's raw rate" in form and "No campaign has permanent faults" in form
+    assert "Transient faults struck 34.0% of the chip's raw rate" in form and "No campaign has permanent faults" in form
 assert not any(line.split()[0] in ("SPFM", "LFM", "PMHF") and "shown" in line for line in text.splitlines() if line.strip())
 
 # unit.sp without a rate beside its residual faults: no figure of permanent faults, and the reason in each form.

@@ -94,7 +94,7 @@ typedef struct FragDims {
   uint32_t pipes, contexts, queue, misses, asked, rops, width, memory_width, memory_latency, flying, group, memory_interval;
   uint32_t sharing; // pipelines of a texture cache
   uint32_t store, units;
-  CacheShape cache;
+  CacheShape cache, tcache; // of raster operations, where each byte is valid by itself; of textures
   bool is_perfect, has_perfect_textures;
   bool lockstep; // pipelines go in pairs: the copies of a point are carried out in the same cycles
 } FragDims;

@@ -75,7 +75,8 @@ static void take_spec(Fragment *m) {
   dims->units = (uint32_t)spec->fragment_units;
   dims->is_perfect = spec->fragment_perfect == 1;
   dims->has_perfect_textures = spec->fragment_perfect != 0;
-  dims->cache = cache_shape(spec->fragment_cache_bytes, spec->fragment_cache_ways, FRAG_LINE);
+  dims->cache = cache_shape(spec->fragment_cache_bytes, spec->fragment_cache_ways, FRAG_LINE, 1);
+  dims->tcache = cache_shape(spec->fragment_cache_bytes, spec->fragment_cache_ways, FRAG_LINE, FRAG_LINE);
   dims->flying = dims->memory_width * (dims->memory_latency + 4);
 }
 
@@ -192,6 +193,8 @@ bool fragment_layout(Fragment *m, Diags *diags) {
     if (rows[i].units == FRAG_LINE / 4 && rows[i].row_bytes == sizeof(CacheData)) items[i].unit_bytes = 4;
     name_dims(m, &rows[i], &items[i]);
     note_looked(m, rows[i].name, (uint16_t)i);
+    bool is_order = strcmp(rows[i].name, "tcache.order") == 0 || strcmp(rows[i].name, "rcache.order") == 0;
+    if (is_order) items[i].bits = cache_order_bits(&m->dims.cache);
     if (strcmp(rows[i].name, "tqueue.waiters") == 0) items[i].bits = m->dims.contexts * m->dims.sharing;
     if (rows[i].array == ARRAY_TEMP) m->temp_region = (uint16_t)i;
     if (rows[i].array == ARRAY_HALF) m->half_region = (uint16_t)i;
@@ -275,9 +278,7 @@ bool fragment_is_free(const HookMachine *machine, const Site *site) {
   case ARRAY_RCACHE_TAGS:
   case ARRAY_RCACHE_DATA: return !cache_line_valid(&m->rcache[site->row]);
   case ARRAY_TCACHE:
-  case ARRAY_RCACHE:
-    return strstr(row->name, ".valid") == NULL && strstr(row->name, ".dirty") == NULL &&
-           !cache_line_valid((const CacheLine *)(const void *)element);
+  case ARRAY_RCACHE: return false; // one that changes makes a line of what is there, or another the victim
   case ARRAY_MISSES: return strcmp(row->name, "tqueue.valid") != 0 && (((const FragMiss *)(const void *)element)->valid & 1) == 0;
   case ARRAY_ASKED: return !is_in_ring(&core->asked, site->row, (uint32_t)entries);
   case ARRAY_FLYING: return !is_in_ring(&core->flying, site->row, (uint32_t)entries);

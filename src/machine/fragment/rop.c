@@ -99,7 +99,8 @@ static uint32_t line_of(Fragment *m, const Cache *cache, uint32_t rop, uint32_t 
     write_back(m, rop, index);
     m->core->writes++;
   }
-  cache_begin(cache, index, inside(m, address), m->core->cycle, (ByteMask){{0, 0}});
+  cache_begin(cache, index, inside(m, address));
+  cache_touch(cache, index);
   return index;
 }
 
@@ -110,9 +111,9 @@ static void write_result(Fragment *m, uint32_t rop, uint32_t address, const uint
   uint32_t index = line_of(m, &cache, rop, address);
   CacheLine *line = &cache.lines[index];
   memcpy((uint8_t *)cache.data[index].word + address % FRAG_LINE, value, FRAGMENT_TEXEL_BYTES);
-  line->valid = bytes_or(line->valid, bytes);
   line->dirty = bytes_or(line->dirty, bytes);
-  line->used = m->core->cycle;
+  cache_hold(&cache, index, bytes);
+  cache_touch(&cache, index);
   tell_row(m, LOOKED_RCACHE, (uint64_t)(line - m->rcache), 0xFu << address % FRAG_LINE / 4, true);
 }
 
@@ -141,7 +142,7 @@ static bool read_old(Fragment *m, uint32_t rop, uint32_t address, uint32_t old[4
     return false;
   }
   m->stats->rop_accesses++;
-  cache.lines[index].used = m->core->cycle;
+  cache_touch(&cache, index);
   tell_row(m, LOOKED_RCACHE, (uint64_t)(&cache.lines[index] - m->rcache), 0xFu << address % FRAG_LINE / 4, false);
   memcpy(old, (const uint8_t *)cache.data[index].word + address % FRAG_LINE, FRAGMENT_TEXEL_BYTES);
   return true;
@@ -153,12 +154,13 @@ void rop_filled(Fragment *m, uint32_t rop, uint32_t address) {
   CacheLine *line = &cache.lines[index];
   tell_memory(m, address, FRAG_LINE, false);
   const uint8_t *from = frame_bytes(m, address, FRAG_LINE);
+  ByteMask there = cache_bytes(cache.shape, line);
   for (uint32_t i = 0; i < FRAG_LINE; i++) { // what was written meanwhile is newer
-    if ((line->valid.half[0] >> i & 1) == 0) ((uint8_t *)cache.data[index].word)[i] = from != NULL ? from[i] : 0;
+    if ((there.half[0] >> i & 1) == 0) ((uint8_t *)cache.data[index].word)[i] = from != NULL ? from[i] : 0;
   }
-  uint32_t fresh = ~bytes_words_any(line->valid) & 0xFFFF;
-  line->valid = bytes_from(0, FRAG_LINE);
-  line->used = m->core->cycle;
+  uint32_t fresh = ~bytes_words_any(there) & 0xFFFF;
+  cache_hold(&cache, index, bytes_from(0, FRAG_LINE));
+  cache_touch(&cache, index);
   tell_row(m, LOOKED_RCACHE, (uint64_t)(line - m->rcache), fresh, true);
   m->rops[rop].waits = 0;
 }

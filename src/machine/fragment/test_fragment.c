@@ -41,7 +41,7 @@ static void open_bench(Bench *bench, const char *body, uint32_t width, uint32_t 
   *bench = (Bench){.arena = arena_new(), .hooks = bench->hooks};
   assert_true(spec_load(&bench->spec, bench->arena, "sheaffer-2007", &diags));
   for (uint32_t i = 0; i < count; i++) assert_true(spec_set(&bench->spec, settings[i][0], settings[i][1], NULL, 0, &diags));
-  bench->memory = memory_new(&(MemoryOptions){GLOBAL_BASE32, 1 << 20, 1, false}, &diags);
+  bench->memory = memory_new(&(MemoryOptions){GLOBAL_BASE32, 1 << 20, 1, 0, false}, &diags);
   assert_non_null(bench->memory);
   const char *text = arena_format(bench->arena, "!!FP1.0\n%s\nEND\n", body);
   ShaderProgram *shader = shader_parse("test.fp", text, strlen(text), &diags);

@@ -41,14 +41,15 @@ uint8_t *frame_bytes(const Fragment *m, uint32_t address, uint32_t bytes) {
   return memory_at(m->memory, memory_base(m->memory) + address, bytes);
 }
 
-// A line of a texture cache is there as a whole: its first bit alone says whether it counts.
-static const ByteMask line_valid = {{1, 0}};
+// A line of a texture cache is there as a whole.
+static const ByteMask whole_line = {{UINT64_MAX, 0}};
+_Static_assert(FRAG_LINE == 64, "whole_line");
 
 // ---- The cache -----------------------------------------------------------------------------------------------------------
 
 static Cache cache_of(const Fragment *m, uint32_t cache) {
   uint32_t first = cache * cache_lines(&m->dims.cache);
-  return (Cache){&m->dims.cache, &m->tcache_tags[first], &m->tcache[first], &m->tcache_data[first]};
+  return (Cache){&m->dims.tcache, &m->tcache_tags[first], &m->tcache[first], &m->tcache_data[first]};
 }
 
 static void take_texel(Fragment *m, const CacheData *line, uint32_t address, float texel[4]) {
@@ -117,8 +118,8 @@ bool texture_reads(Fragment *m, uint32_t pipe, uint32_t number, const ShaderRead
   }
   Cache cache = cache_of(m, pipe / m->dims.sharing);
   uint32_t index, line_address = address & ~(uint32_t)(FRAG_LINE - 1);
-  if (cache_find(&cache, address, line_valid, &index) == CACHE_HIT) {
-    cache.lines[index].used = m->core->cycle;
+  if (cache_find(&cache, address, whole_line, &index) == CACHE_HIT) {
+    cache_touch(&cache, index);
     count_read(m, pipe, line_address);
     take_texel(m, &cache.data[index], address, texel);
     return true;
@@ -159,7 +160,9 @@ bool memory_takes(Fragment *m) {
 static void fill(Fragment *m, uint32_t number, uint32_t address) {
   Cache cache = cache_of(m, number);
   uint32_t index = cache_victim(&cache, address);
-  cache_begin(&cache, index, address, m->core->cycle, bytes_from(0, FRAG_LINE));
+  cache_begin(&cache, index, address);
+  cache_hold(&cache, index, bytes_from(0, FRAG_LINE));
+  cache_touch(&cache, index);
   read_memory(m, address, cache.data[index].word, FRAG_LINE);
   tell_row(m, LOOKED_TCACHE, (uint64_t)(&cache.lines[index] - m->tcache), 0xFFFF, true);
 }
@@ -173,7 +176,7 @@ static void wake(Fragment *m, uint32_t pipe, uint32_t number) {
   uint32_t address = context->texel & ((1u << FRAG_ADDRESS_BITS) - FRAGMENT_TEXEL_BYTES);
   Cache cache = cache_of(m, pipe / m->dims.sharing);
   uint32_t index;
-  bool is_there = cache_find(&cache, address, line_valid, &index) == CACHE_HIT;
+  bool is_there = cache_find(&cache, address, whole_line, &index) == CACHE_HIT;
   if (is_there) take_texel(m, &cache.data[index], address, texel);
   else read_memory(m, address, texel, FRAGMENT_TEXEL_BYTES); // a fault has moved it: the line goes past the cache
   uint32_t pc = context->thread.pc;

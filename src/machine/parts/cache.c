@@ -1,5 +1,5 @@
 // Set-associative caches and miss registers; see cache.h. A line is found by comparing all ways of its set, as hardware does;
-// the least recently used way gives way. Only the bits that hardware would store decide: a flipped tag makes a line one
+// the way that was touched longest ago gives way. Only the bits that hardware would store decide: a flipped tag makes a line one
 // of another address in the same set.
 #include "machine/parts/cache.h"
 
@@ -60,13 +60,22 @@ void bytes_copy(void *to, const void *from, ByteMask mask) {
 }
 
 // ---- Lines ---------------------------------------------------------------------------------------
-CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes) {
+CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes, uint64_t sector) {
   uint64_t line = line_bytes <= 32 ? 32 : line_bytes <= 64 ? 64 : LINE_BYTES;
   uint64_t lines = bytes / line;
-  if (lines == 0) return (CacheShape){.sets = 0, .ways = 0, .line_bytes = (uint32_t)line}; // no cache
+  CacheShape shape = {.line_bytes = (uint32_t)line,
+                      .sector = (uint32_t)(sector <= 1    ? 1
+                                           : sector <= 32 ? 32
+                                           : sector <= 64 ? 64
+                                                          : LINE_BYTES)};
+  if (lines == 0) return shape; // no cache
   uint64_t used_ways = min_u64(max_u64(ways, 1), lines);
-  return (CacheShape){.sets = (uint32_t)(lines / used_ways), .ways = (uint32_t)used_ways, .line_bytes = (uint32_t)line};
+  shape.sets = (uint32_t)(lines / used_ways);
+  shape.ways = (uint32_t)used_ways;
+  return shape;
 }
+
+uint32_t cache_order_bits(const CacheShape *shape) { return shape->ways <= 2 ? 1 : 32 - (uint32_t)__builtin_clz(shape->ways - 1); }
 
 uint32_t cache_tag_bits(const CacheShape *shape, uint32_t address_bits) {
   uint64_t last = ((UINT64_C(1) << min_u32(address_bits, 63)) - 1) / shape->line_bytes / max_u32(shape->sets, 1);
@@ -94,33 +103,65 @@ CacheFind cache_find(const Cache *cache, uint64_t address, ByteMask want, uint32
   Place place = place_of(shape, address);
   uint32_t first = place.set * shape->ways;
   for (uint32_t i = first; i < first + shape->ways; i++) {
-    if (cache->tags[i].tag != place.tag || !cache_line_valid(&cache->lines[i])) continue;
+    if (cache->tags[i].tag != place.tag) continue;
+    ByteMask there = cache_bytes(shape, &cache->lines[i]);
+    if (!bytes_any(there)) continue;
     *index = i;
-    return bytes_cover(cache->lines[i].valid, want) ? CACHE_HIT : CACHE_PARTIAL;
+    return bytes_cover(there, want) ? CACHE_HIT : CACHE_PARTIAL;
   }
   return CACHE_MISS;
 }
 
 uint32_t cache_victim(const Cache *cache, uint64_t address) {
   const CacheLine *lines = cache->lines;
-  uint32_t first = place_of(cache->shape, address).set * cache->shape->ways, best = first;
-  for (uint32_t i = first; i < first + cache->shape->ways; i++) {
-    if (!cache_line_valid(&lines[i]) && lines[i].used != CACHE_PINNED) return i;
-    if (lines[i].used < lines[best].used) best = i;
+  uint32_t ways = cache->shape->ways, first = place_of(cache->shape, address).set * ways, best = first;
+  bool is_pinned = true;
+  uint32_t oldest = 0;
+  for (uint32_t way = 0; way < ways; way++) {
+    const CacheLine *line = &lines[first + way];
+    if (line->pinned != 0) continue;
+    if (!cache_line_valid(line)) return first + way;
+    if (!is_pinned && (line->order ^ way) <= oldest) continue;
+    best = first + way;
+    oldest = line->order ^ way;
+    is_pinned = false;
   }
   return best;
 }
 
-void cache_begin(const Cache *cache, uint32_t index, uint64_t address, uint64_t used, ByteMask valid) {
-  cache->tags[index].tag = cache_tag(cache->shape, address);
-  cache->lines[index] = (CacheLine){.used = used, .valid = valid};
-  memset(&cache->data[index], 0, sizeof cache->data[index]);
+// After a flip two lines of a set may have the same place; it stays within the bits that there are.
+void cache_touch(const Cache *cache, uint32_t index) {
+  uint32_t ways = cache->shape->ways, own = index % ways, place = cache->lines[index].order ^ own;
+  CacheLine *lines = &cache->lines[index - own];
+  if (place == 0) return;
+  for (uint32_t way = 0; way < ways; way++) {
+    uint32_t other = lines[way].order ^ way;
+    if (other < place) lines[way].order = (other + 1) ^ way;
+  }
+  lines[own].order = own;
 }
 
-void cache_clear(const Cache *cache, uint32_t index) {
-  cache->tags[index].tag = 0;
-  cache->lines[index] = (CacheLine){0};
-  memset(&cache->data[index], 0, sizeof cache->data[index]);
+void cache_begin(const Cache *cache, uint32_t index, uint64_t address) {
+  cache->tags[index].tag = cache_tag(cache->shape, address);
+  cache_empty(&cache->lines[index]);
+}
+
+// A bit for each sector of half a line, at its first byte, all bytes of which are in the mask.
+static uint64_t whole_sectors(uint64_t bytes, uint32_t sector) {
+  if (sector == 1) return bytes;
+  if (sector > 32) return bytes == UINT64_MAX ? 1 : 0;
+  for (uint32_t shift = 1; shift < 32; shift *= 2) bytes &= bytes >> shift;
+  return bytes & UINT64_C(0x100000001);
+}
+
+void cache_hold(const Cache *cache, uint32_t index, ByteMask bytes) {
+  const CacheShape *shape = cache->shape;
+  CacheLine *line = &cache->lines[index];
+  uint32_t sector = shape->sector;
+  ByteMask there = bytes_or(cache_bytes(shape, line), bytes);
+  uint64_t low = whole_sectors(there.half[0], sector), high = whole_sectors(there.half[1], sector);
+  if (shape->line_bytes == 32 && sector > 1) low &= 1;
+  line->valid = sector == LINE_BYTES ? (ByteMask){{shape->line_bytes == LINE_BYTES ? low & high : low, 0}} : (ByteMask){{low, high}};
 }
 
 uint64_t cache_line_address(const Cache *cache, uint32_t index) {

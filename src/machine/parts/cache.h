@@ -1,11 +1,12 @@
 // A set-associative cache that holds its data, and its miss registers. Used as L1 data, constant, texture,
-// instruction and L2 cache, with or without sectors: validity and dirtiness are kept per byte, so partial
-// writes, sectors and write-validate are all the same thing.
+// instruction and L2 cache, with or without sectors. A line has what hardware has: a valid bit for each sector, a dirty bit for each byte,
+// and its place in the order of use. A byte is there if its sector is valid or the byte is dirty, so that stores need not fetch the
+// rest (write-validate); a sector of which all bytes are there becomes valid.
 //
 // Lines are allocated when they are filled or written. An owner that must reserve one pins it: a pinned line is no victim.
-// Plain data: part of a machine's block, where any bits of lines and miss registers are legal. Finding changes nothing: whoever
-// touches a line stamps its `used` with the cycle, and the line with the least stamp is the victim (least recently used; of
-// equal stamps the lowest way). Tags, what is known of lines, and data are arrays of their own: looking for a line reads the tags of its
+// Plain data: part of a machine's block, where any bits of lines and miss registers are legal. Emptying a line clears its valid and
+// dirty bits alone: tag and data stay what they are, and a flip that makes the line valid brings them back. Finding changes nothing: whoever
+// uses a line touches it, and the line that was touched longest ago is the victim. Tags, what is known of lines, and data are arrays of their own: looking for a line reads the tags of its
 // set, side by side, and nothing else of the other ways.
 #ifndef REDOUBT_PARTS_CACHE_H
 #define REDOUBT_PARTS_CACHE_H
@@ -47,8 +48,11 @@ void bytes_copy(void *to, const void *from, ByteMask mask); // both whole lines
 typedef struct CacheShape {
   uint32_t sets, ways; // any positive numbers
   uint32_t line_bytes; // 32, 64 or 128
+  uint32_t sector;     // bytes that one valid bit is for: 1, 32, 64 or 128
 } CacheShape;
-CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes);
+CacheShape cache_shape(uint64_t bytes, uint64_t ways, uint64_t line_bytes, uint64_t sector);
+// Bits of a line's place in the order of its set: what true LRU takes; one at least.
+uint32_t cache_order_bits(const CacheShape *shape);
 // Bits of a tag where addresses have `address_bits`: what hardware would store.
 uint32_t cache_tag_bits(const CacheShape *shape, uint32_t address_bits);
 static inline uint32_t cache_lines(const CacheShape *shape) { return shape->sets * shape->ways; }
@@ -57,8 +61,10 @@ typedef struct CacheTag {
   uint64_t tag; // line address / line_bytes / sets; meaningless unless its line is valid
 } CacheTag;
 typedef struct CacheLine {
-  uint64_t used; // when it was last touched: the least is the victim
-  ByteMask valid, dirty;
+  uint32_t order;  // how many of its set were touched since it was, XOR its way: all lines may begin as zeros
+  uint32_t pinned; // 1: reserved, no victim
+  ByteMask valid;  // bit of the first byte of a sector: the sector is there
+  ByteMask dirty;
 } CacheLine;
 typedef struct CacheData {
   uint32_t word[LINE_WORDS];
@@ -77,15 +83,27 @@ typedef enum CacheFind { CACHE_MISS, CACHE_PARTIAL, CACHE_HIT } CacheFind; // PA
 // `address` is any byte of the line. *index: the line, where it is there.
 CacheFind cache_find(const Cache *cache, uint64_t address, ByteMask want, uint32_t *index);
 // Where a new line of this address would go: an invalid way, else the least recently used. Pinned only if all ways are.
-#define CACHE_PINNED UINT64_MAX // as `used`
 uint32_t cache_victim(const Cache *cache, uint64_t address);
-// The line becomes one of this address; all its data are zero.
-void cache_begin(const Cache *cache, uint32_t index, uint64_t address, uint64_t used, ByteMask valid);
-void cache_clear(const Cache *cache, uint32_t index); // as if it had never held anything
+void cache_touch(const Cache *cache, uint32_t index); // it was used last
+// The line becomes one of this address, without a byte.
+void cache_begin(const Cache *cache, uint32_t index, uint64_t address);
+void cache_hold(const Cache *cache, uint32_t index, ByteMask bytes); // they have come, beside those that are there
 // The tag that a line of this address has.
 uint64_t cache_tag(const CacheShape *shape, uint64_t address);
 uint64_t cache_line_address(const Cache *cache, uint32_t index);
-static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(line->valid); }
+static inline bool cache_line_valid(const CacheLine *line) { return bytes_any(bytes_or(line->valid, line->dirty)); }
+static inline uint64_t sectors_spread(uint64_t valid, uint32_t sector) {
+  return sector == 1 ? valid : sector == 32 ? (valid & UINT64_C(0x100000001)) * UINT32_MAX : 0 - (valid & 1);
+}
+// Bytes that are there.
+static inline ByteMask cache_bytes(const CacheShape *shape, const CacheLine *line) {
+  uint64_t low = sectors_spread(line->valid.half[0], shape->sector);
+  uint64_t high = shape->sector == LINE_BYTES ? low : sectors_spread(line->valid.half[1], shape->sector);
+  return (ByteMask){{low | line->dirty.half[0], high | line->dirty.half[1]}};
+}
+static inline void cache_empty(CacheLine *line) { // its tag and data stay what they are
+  line->valid = line->dirty = (ByteMask){{0, 0}};
+}
 
 // A miss that is on its way, and who waits for it.
 typedef struct MshrLine {

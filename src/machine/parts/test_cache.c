@@ -59,7 +59,7 @@ typedef struct Toy {
   CacheTag tags[MOST_LINES];
   CacheLine lines[MOST_LINES];
   CacheData data[MOST_LINES];
-  uint64_t time, misses;
+  uint64_t misses;
 } Toy;
 
 static Cache cache_in(Toy *toy) { return (Cache){&toy->shape, toy->tags, toy->lines, toy->data}; }
@@ -67,19 +67,20 @@ static Cache cache_in(Toy *toy) { return (Cache){&toy->shape, toy->tags, toy->li
 static void toy_access(Toy *toy, uint64_t address) {
   Cache cache = cache_in(toy);
   uint32_t index;
-  if (cache_find(&cache, address, whole, &index) != CACHE_HIT) {
+  if (cache_find(&cache, address, bytes_from(0, toy->shape.line_bytes), &index) != CACHE_HIT) {
     toy->misses++;
     index = cache_victim(&cache, address);
-    cache_begin(&cache, index, address, 0, whole);
+    cache_begin(&cache, index, address);
+    cache_hold(&cache, index, bytes_from(0, toy->shape.line_bytes));
   }
-  toy->lines[index].used = ++toy->time;
+  cache_touch(&cache, index);
   assert_int_equal(cache_line_address(&cache, index), address / toy->shape.line_bytes * toy->shape.line_bytes);
 }
 
 // Cycling through as many lines of one set as it has ways misses once each; one more line and least recently used never hits.
 static void misses_at_n_and_n_plus_1(void **state) {
   (void)state;
-  const CacheShape shapes[] = {{8, 4, 128}, {6, 4, 128}, {1, 16, 128}, {16, 1, 64}, {3, 7, 32}};
+  const CacheShape shapes[] = {{8, 4, 128, 128}, {6, 4, 128, 32}, {1, 16, 128, 1}, {16, 1, 64, 64}, {3, 7, 32, 32}};
   for (uint32_t s = 0; s < COUNT_OF(shapes); s++) {
     for (uint32_t extra = 0; extra < 2; extra++) {
       Toy toy = {.shape = shapes[s]};
@@ -95,7 +96,7 @@ static void misses_at_n_and_n_plus_1(void **state) {
 
 static void whole_cache_holds_its_lines(void **state) {
   (void)state;
-  Toy toy = {.shape = cache_shape(6 * 4 * 128, 4, 128)};
+  Toy toy = {.shape = cache_shape(6 * 4 * 128, 4, 128, 32)};
   assert_int_equal(cache_lines(&toy.shape), 24);
   for (uint32_t r = 0; r < 3; r++) {
     for (uint64_t i = 0; i < 24; i++) toy_access(&toy, 0x10000 + i * 128 + i % 128);
@@ -105,65 +106,128 @@ static void whole_cache_holds_its_lines(void **state) {
 
 static void shapes_and_tags(void **state) {
   (void)state;
-  CacheShape none = cache_shape(0, 4, 128);
+  CacheShape none = cache_shape(0, 4, 128, 128);
   uint32_t index = 7;
   assert_int_equal(cache_lines(&none), 0);
   assert_int_equal(cache_find(&(Cache){.shape = &none}, 0, whole, &index), CACHE_MISS);
-  CacheShape shape = cache_shape(16384, 4, 128); // 32 sets
+  CacheShape shape = cache_shape(16384, 4, 128, 128); // 32 sets
   assert_int_equal(shape.sets, 32);
   assert_int_equal(cache_tag_bits(&shape, PHYSICAL_BITS), 50 - 7 - 5);
-  CacheShape odd = cache_shape(12288, 24, 128); // 4 sets
+  CacheShape odd = cache_shape(12288, 24, 128, 128); // 4 sets
   assert_int_equal(odd.sets, 4);
-  CacheShape small = cache_shape(256, 32, 128); // fewer lines than ways
+  CacheShape small = cache_shape(256, 32, 128, 128); // fewer lines than ways
   assert_int_equal(small.ways, 2);
   assert_int_equal(small.sets, 1);
 }
 
+// A byte is there if its sector is valid or it is dirty; a sector of which all bytes have come is valid.
 static void partial_lines(void **state) {
   (void)state;
-  Toy toy = {.shape = {4, 2, 128}};
-  Cache cache = cache_in(&toy);
-  uint32_t index = cache_victim(&cache, 512), found;
-  cache_begin(&cache, index, 512, 1, bytes_from(32, 32));
-  assert_int_equal(cache_find(&cache, 512 + 40, bytes_from(32, 32), &found), CACHE_HIT);
-  assert_int_equal(found, index);
-  assert_int_equal(cache_find(&cache, 512, bytes_from(32, 33), &found), CACHE_PARTIAL);
-  assert_int_equal(cache_find(&cache, 512, bytes_from(0, 1), &found), CACHE_PARTIAL);
-  assert_int_equal(cache_find(&cache, 1024, bytes_from(32, 32), &found), CACHE_MISS);
+  static const struct {
+    uint32_t sector, first, count, valid; // a run of bytes comes; valid bits that it makes
+    bool dirty;
+    uint32_t there; // bytes
+  } cases[] = {{32, 32, 32, 1, false, 32},  {32, 40, 24, 0, false, 0},    {32, 40, 24, 0, true, 24},  {32, 31, 34, 1, true, 34},
+               {32, 0, 128, 4, false, 128}, {64, 64, 64, 1, false, 64},   {64, 0, 127, 1, true, 127}, {128, 0, 127, 0, false, 0},
+               {128, 0, 127, 0, true, 127}, {128, 0, 128, 1, false, 128}, {1, 5, 7, 7, false, 7}};
+  for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
+    Toy toy = {.shape = {4, 2, 128, cases[i].sector}};
+    Cache cache = cache_in(&toy);
+    uint32_t index = cache_victim(&cache, 512), found;
+    ByteMask bytes = bytes_from(cases[i].first, cases[i].count);
+    cache_begin(&cache, index, 512);
+    if (cases[i].dirty) toy.lines[index].dirty = bytes;
+    cache_hold(&cache, index, bytes);
+    assert_int_equal(bytes_count(toy.lines[index].valid), cases[i].valid);
+    ByteMask there = cache_bytes(&toy.shape, &toy.lines[index]);
+    assert_int_equal(bytes_count(there), cases[i].there);
+    assert_true(bytes_cover(bytes, there));
+    CacheFind expected = cases[i].there == 0 ? CACHE_MISS : cases[i].there == cases[i].count ? CACHE_HIT : CACHE_PARTIAL;
+    assert_int_equal(cache_find(&cache, 512 + 40, bytes, &found), expected);
+    if (cases[i].there > 0)
+      assert_int_equal(cache_find(&cache, 512, bytes_from(127, 1), &found), has_byte(there, 127) ? CACHE_HIT : CACHE_PARTIAL);
+    assert_int_equal(cache_find(&cache, 1024, bytes, &found), CACHE_MISS);
+  }
 }
 
-// A line that begins, or is cleared, keeps nothing of what was in its place.
-static void lines_begin_empty(void **state) {
+// The rest of a sector that was written in part makes it whole, and it stays when nothing is dirty any more.
+static void sectors_become_whole(void **state) {
   (void)state;
-  Toy toy = {.shape = {4, 2, 128}}, fresh = {.shape = {4, 2, 128}};
+  Toy toy = {.shape = {4, 2, 128, 32}};
   Cache cache = cache_in(&toy);
+  toy.lines[0].dirty = bytes_from(40, 8);
+  cache_hold(&cache, 0, bytes_from(40, 8));
+  cache_hold(&cache, 0, bytes_but(bytes_from(32, 32), toy.lines[0].dirty));
+  toy.lines[0].dirty = (ByteMask){{0, 0}};
+  assert_int_equal(bytes_count(cache_bytes(&toy.shape, &toy.lines[0])), 32);
+}
+
+// What was in the place of a line is there again if a flip makes it valid: its tag and its data.
+static void lines_begin_without_bytes(void **state) {
+  (void)state;
+  Toy toy = {.shape = {4, 2, 128, 128}};
+  Cache cache = cache_in(&toy);
+  uint32_t found;
   memset(&toy.data[3], 0x5A, sizeof toy.data[3]);
-  toy.lines[3] = (CacheLine){.used = 7, .valid = whole, .dirty = whole};
-  cache_begin(&cache, 3, 0x1280, 9, bytes_from(0, 4));
+  toy.lines[3] = (CacheLine){.order = 1, .valid = {{1, 0}}, .dirty = whole};
+  cache_begin(&cache, 3, 0x1280);
   assert_int_equal(cache_line_address(&cache, 3), 0x1280);
-  assert_int_equal(toy.lines[3].used, 9);
-  assert_false(bytes_any(toy.lines[3].dirty));
-  assert_int_equal(bytes_count(toy.lines[3].valid), 4);
-  assert_memory_equal(toy.data, fresh.data, sizeof toy.data);
-  toy.data[3].word[1] = 1;
-  cache_clear(&cache, 3);
-  assert_memory_equal(toy.tags, fresh.tags, sizeof toy.tags);
-  assert_memory_equal(toy.lines, fresh.lines, sizeof toy.lines);
-  assert_memory_equal(toy.data, fresh.data, sizeof toy.data);
+  assert_int_equal(toy.lines[3].order, 1);
+  assert_false(cache_line_valid(&toy.lines[3]));
+  assert_int_equal(cache_find(&cache, 0x1280, whole, &found), CACHE_MISS);
+  toy.lines[3].valid.half[0] ^= 1;
+  assert_int_equal(cache_find(&cache, 0x1280, whole, &found), CACHE_HIT);
+  assert_int_equal(toy.data[3].word[31], 0x5A5A5A5A);
+  cache_empty(&toy.lines[3]);
+  assert_int_equal(toy.lines[3].order, 1);
+  assert_int_equal(cache_find(&cache, 0x1280, whole, &found), CACHE_MISS);
+}
+
+// Any flip of the order leaves an order: places within the bits that there are, and a way that is not the last used as victim. Without a flip it
+// is that of use, as a list would keep it.
+static void any_order_is_legal(void **state) {
+  (void)state;
+  const uint32_t ways[] = {2, 3, 4, 7, 8, 16, 24};
+  for (uint32_t w = 0; w < COUNT_OF(ways); w++) {
+    for (uint32_t flips = 0; flips < 2; flips++) {
+      Toy toy = {.shape = {1, ways[w], 128, 128}};
+      Cache cache = cache_in(&toy);
+      uint32_t bits = cache_order_bits(&toy.shape), last[MOST_LINES] = {0};
+      assert_true(1u << bits >= ways[w] && (ways[w] <= 2 || 1u << (bits - 1) < ways[w]));
+      for (uint32_t i = 0; i < ways[w]; i++) toy_access(&toy, (uint64_t)i * 128), last[i] = i + 1;
+      for (uint32_t n = 0; n < 500; n++) {
+        uint32_t used = (uint32_t)random_draw(8, n, 0) % ways[w];
+        if (flips != 0) toy.lines[random_draw(8, n, 1) % ways[w]].order ^= 1u << random_draw(8, n, 2) % bits;
+        cache_touch(&cache, used);
+        last[used] = ways[w] + n + 1;
+        uint32_t victim = cache_victim(&cache, 1u << 20), oldest = 0;
+        for (uint32_t i = 0; i < ways[w]; i++) {
+          assert_true(toy.lines[i].order >> bits == 0);
+          if (last[i] < last[oldest]) oldest = i;
+        }
+        assert_true(victim < ways[w]);
+        if (flips == 0) assert_int_equal(victim, oldest);
+      }
+    }
+  }
 }
 
 // A pinned line is no victim, valid or not, until all are pinned.
 static void pinned_lines_stay(void **state) {
   (void)state;
-  Toy toy = {.shape = {1, 3, 128}};
+  Toy toy = {.shape = {1, 3, 128, 128}};
   Cache cache = cache_in(&toy);
-  toy.lines[0].used = CACHE_PINNED; // reserved, still without data
+  toy.lines[0].pinned = 1; // reserved, still without data
   assert_int_equal(cache_victim(&cache, 0), 1);
-  cache_begin(&cache, 1, 1 * 128, CACHE_PINNED, whole);
-  cache_begin(&cache, 2, 2 * 128, 1000, whole);
+  for (uint32_t i = 1; i < 3; i++) {
+    cache_begin(&cache, i, i * 128);
+    cache_hold(&cache, i, whole);
+    cache_touch(&cache, i);
+  }
+  toy.lines[1].pinned = 1;
   assert_int_equal(cache_victim(&cache, 0), 2);
-  toy.lines[2].used = CACHE_PINNED;
-  assert_int_equal(toy.lines[cache_victim(&cache, 0)].used, CACHE_PINNED);
+  toy.lines[2].pinned = 1;
+  assert_int_equal(toy.lines[cache_victim(&cache, 0)].pinned, 1);
 }
 
 enum { MOST_REGISTERS = 70 };
@@ -255,7 +319,7 @@ static void many_registers(void **state) {
 // Any bits are legal: indices stay inside, nothing loops.
 static void any_bits_are_legal(void **state) {
   (void)state;
-  Toy toy = {.shape = {5, 3, 128}};
+  Toy toy = {.shape = {5, 3, 128, 32}};
   Cache cache = cache_in(&toy);
   Registers own;
   Mshrs mshrs = registers_in(&own, 4);
@@ -321,19 +385,11 @@ static void queues(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(masks_agree_with_bytes),
-      cmocka_unit_test(ranges_are_clipped),
-      cmocka_unit_test(misses_at_n_and_n_plus_1),
-      cmocka_unit_test(whole_cache_holds_its_lines),
-      cmocka_unit_test(shapes_and_tags),
-      cmocka_unit_test(partial_lines),
-      cmocka_unit_test(lines_begin_empty),
-      cmocka_unit_test(pinned_lines_stay),
-      cmocka_unit_test(miss_registers),
-      cmocka_unit_test(many_registers),
-      cmocka_unit_test(registers_without_a_waiter),
-      cmocka_unit_test(any_bits_are_legal),
-      cmocka_unit_test(queues),
+      cmocka_unit_test(masks_agree_with_bytes),      cmocka_unit_test(ranges_are_clipped), cmocka_unit_test(misses_at_n_and_n_plus_1),
+      cmocka_unit_test(whole_cache_holds_its_lines), cmocka_unit_test(shapes_and_tags),    cmocka_unit_test(partial_lines),
+      cmocka_unit_test(sectors_become_whole),        cmocka_unit_test(any_order_is_legal), cmocka_unit_test(lines_begin_without_bytes),
+      cmocka_unit_test(pinned_lines_stay),           cmocka_unit_test(miss_registers),     cmocka_unit_test(many_registers),
+      cmocka_unit_test(registers_without_a_waiter),  cmocka_unit_test(any_bits_are_legal), cmocka_unit_test(queues),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

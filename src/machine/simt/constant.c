@@ -13,7 +13,7 @@ static uint32_t *find(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
   Cache cache = constant_of(m, sm);
   CacheFind found = cache_find(&cache, address, bytes_from(0, LINE_BYTES), index);
   if (found != CACHE_HIT) return NULL;
-  cache.lines[*index].used = simt_now(m);
+  cache_touch(&cache, *index);
   line_used(m, PREFETCH_CONSTANT, row_of(m, sm, *index));
   return cache.data[*index].word;
 }
@@ -146,7 +146,9 @@ bool constant_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t index = cache_victim(&cache, address);
   tag_replaced(m, sm, REGION_CONSTANT_TAG, row_of(m, sm, index), cache_line_valid(&cache.lines[index]));
   line_gone(m, PREFETCH_CONSTANT, row_of(m, sm, index));
-  cache_begin(&cache, index, address, simt_now(m), packet->bytes);
+  cache_begin(&cache, index, address);
+  cache_hold(&cache, index, packet->bytes);
+  cache_touch(&cache, index);
   memcpy(cache.data[index].word, packet->data, LINE_BYTES);
   cells_written(m, cells_sm(m, sm), REGION_CONSTANT, row_of(m, sm, index), UINT32_MAX, cache.data[index].word);
   uint32_t waiters = mshr_waiters(mshr);

@@ -98,7 +98,8 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
   uint32_t pc = fetch_place(at), place = pc & m->fetch.last;
   uint32_t size = m->dims.instruction_bytes, first = place * size;
   uint32_t count = min_u32(min_u32(m->fetch.counts[place], m->dims.buffer - at->buffered), m->program->code_count - pc);
-  m->at.icache[row].used = simt_now(m);
+  Cache cache = icache_of(m, sm);
+  cache_touch(&cache, index);
   line_used(m, PREFETCH_INSTRUCTION, row);
   if (cells_are_wanted(m))
     tell_read_here(m, who_sm(m, sm), REGION_ICACHE, row, words_from(first / 4, count * size / 4), m->at.icache_data[row].word);
@@ -116,7 +117,9 @@ static void take_words(Simt *m, uint32_t sm, uint32_t warp, uint32_t index, uint
 // `rests` lie beside its lines.
 static uint32_t fill(Simt *m, const Cache *cache, CodeRest *rests, uint64_t address, const CodeWords *words) {
   uint32_t index = cache_victim(cache, address);
-  cache_begin(cache, index, address, simt_now(m), whole_line(m));
+  cache_begin(cache, index, address);
+  cache_hold(cache, index, whole_line(m));
+  cache_touch(cache, index);
   memcpy(cache->data[index].word, words->data, cache->shape->line_bytes);
   if (m->dims.split != 0) memcpy(rests[index].data, words->rest, cache->shape->line_bytes);
   return index;
@@ -215,7 +218,7 @@ static void look_second(Simt *m, uint32_t sm, uint32_t number) {
   if (cache_find(&cache, address, whole_line(m), &index) == CACHE_HIT) {
     uint32_t *line = cache.data[index].word;
     simt_count(m, STAT_ICACHE2_ACCESSES, 1);
-    cache.lines[index].used = simt_now(m);
+    cache_touch(&cache, index);
     cells_read(m, cells_sm(m, sm), REGION_ICACHE2, base + index, words_from(0, line_words(m)), line);
     CodeWords words;
     memcpy(words.data, line, sizeof words.data);

@@ -16,7 +16,14 @@ static bool is_in(const Range *range, uint64_t address) { return address >= rang
 
 // Lines that hold nothing are not written: most pages of a large cache are never touched.
 static void line_empty(CacheLine *line) {
-  if (bytes_any(bytes_or(line->valid, line->dirty))) line->valid = line->dirty = (ByteMask){{0, 0}};
+  if (cache_line_valid(line)) cache_empty(line);
+}
+
+// At a launch's end the order of use goes with the lines: nothing of such a cache is there in the next launch.
+static void forget_order(CacheLine *lines, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (lines[i].order != 0) lines[i].order = 0;
+  }
 }
 
 // Parameters and local memory are the launch's own. Constants that it has written are not as caches have them.
@@ -53,7 +60,7 @@ static void flush_controller(Simt *m, uint32_t index, const Range *range) {
 // A line that waits for data will never have it: the request is gone with the launch.
 static bool stays(const Simt *m, const L2Slice *slice, uint32_t line, const Range *range) {
   const CacheLine *at = &slice->cache.lines[line];
-  bool can = range->keeps && m->dims.keeps_l2 != 0 && cache_line_valid(at) && at->used != CACHE_PINNED;
+  bool can = range->keeps && m->dims.keeps_l2 != 0 && bytes_any(at->valid) && at->pinned == 0; // without its dirty bytes
   return can && outlives_launch(m, l2_line_address(slice, line));
 }
 
@@ -81,7 +88,7 @@ static void empty_slice(Simt *m, uint32_t index, const Range *range) {
   for (uint32_t line = 0; line < m->dims.l2_lines; line++) {
     CacheLine *at = &slice.cache.lines[line];
     if (!is_whole(range) && !is_in(range, l2_line_address(&slice, line))) continue;
-    bool is_pinned = at->used == CACHE_PINNED;
+    bool is_pinned = at->pinned != 0;
     if (is_pinned && !range->ends) { // data that requests have waited for: they keep it
       at->dirty = (ByteMask){{0, 0}};
       continue;
@@ -158,6 +165,13 @@ static void flush_all(Simt *m, const Range *range) {
     for (uint32_t sm = 0; sm < d->sms; sm++) empty_lines(m, sm, &clean[i]);
   }
   for (size_t i = 0; i < (size_t)d->tpcs * d->icache2_lines && !keeps_icache; i++) line_empty(&m->at.icache2[i]);
+  if (!range->ends) return;
+  forget_order(m->at.l1d, (size_t)d->sms * d->l1d_lines);
+  forget_order(m->at.texture, (size_t)d->sms * d->texture_lines);
+  if (!keeps_constant) forget_order(m->at.constant, (size_t)d->sms * d->constant_lines);
+  if (!keeps_icache) forget_order(m->at.icache, (size_t)d->sms * d->icache_lines);
+  if (!keeps_icache) forget_order(m->at.icache2, (size_t)d->tpcs * d->icache2_lines);
+  if (!range->keeps || d->keeps_l2 == 0) forget_order(m->at.l2, (size_t)d->partitions * d->l2_lines);
 }
 
 void caches_flush(Simt *m) { flush_all(m, &everything); }

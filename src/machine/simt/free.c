@@ -57,7 +57,7 @@ static bool mark_is_free(const Simt *m, uint32_t unit, uint32_t bit) {
   return unit < 4 ? unit * 64 + bit >= m->warp_registers : bit > PRED_TRUE;
 }
 
-static bool line_is_free(const CacheLine *line) { return !cache_line_valid(line) && line->used != CACHE_PINNED; }
+static bool line_is_free(const CacheLine *line) { return !cache_line_valid(line) && line->pinned == 0; }
 
 // ---- Cells of the schedulers ---------------------------------------------------------------------------
 

@@ -457,7 +457,7 @@ static bool look_up(Simt *m, uint32_t sm, uint32_t index) {
     simt_count(m, STAT_TEXTURE_MISSES, 1);
     return true;
   }
-  cache.lines[at].used = simt_now(m);
+  cache_touch(&cache, at);
   line_used(m, PREFETCH_TEXTURE, row_of(m, sm, at));
   cells_read(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), bytes_words_any(gather->bytes[line]), cache.data[at].word);
   line_arrived(m, sm, gather, line, cache.data[at].word);
@@ -527,7 +527,9 @@ bool gather_reply(Simt *m, uint32_t sm, const Packet *packet) {
   uint32_t at = cache_victim(&cache, address);
   tag_replaced(m, sm, REGION_TEXTURE_TAG, row_of(m, sm, at), cache_line_valid(&cache.lines[at]));
   line_gone(m, PREFETCH_TEXTURE, row_of(m, sm, at));
-  cache_begin(&cache, at, address, simt_now(m), packet->bytes);
+  cache_begin(&cache, at, address);
+  cache_hold(&cache, at, packet->bytes);
+  cache_touch(&cache, at);
   memcpy(cache.data[at].word, packet->data, LINE_BYTES);
   cells_written(m, cells_sm(m, sm), REGION_TEXTURE, row_of(m, sm, at), UINT32_MAX, cache.data[at].word);
   uint32_t waiters = mshr_waiters(mshr);

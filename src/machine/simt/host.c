@@ -11,7 +11,7 @@ static void drop_constant(Simt *m, uint64_t line) {
     uint32_t index;
     if (cache_find(&cache, line, (ByteMask){{0, 0}}, &index) == CACHE_MISS) continue;
     tag_released(m, sm, REGION_CONSTANT_TAG, (uint64_t)sm * m->dims.constant_lines + index);
-    cache.lines[index].valid = (ByteMask){{0, 0}};
+    cache_empty(&cache.lines[index]);
   }
 }
 
@@ -58,7 +58,7 @@ static void drop(Simt *m, uint64_t first, uint64_t last) {
   drop_constants(m, bank + (first - base), bank + (last - base));
 }
 
-// From its end on, so that of a copy larger than the cache its end stays.
+// From its end on, so that of a copy larger than the cache its end stays: what has come in is pinned until all have.
 static void take_in(Simt *m, const HostWrite *write) {
   uint64_t line = (write->last - 1) & ~(uint64_t)(LINE_BYTES - 1);
   for (;; line -= LINE_BYTES) {
@@ -87,6 +87,9 @@ void caches_meet_host(Simt *m) {
   bool is_through = m->dims.keeps_l2 != 0 && m->spec->launch_host_writes == LAUNCH_HOST_THROUGH;
   for (size_t i = count; i > 0 && is_through; i--) {
     if (writes[i - 1].is_copy && is_on_device(m, &writes[i - 1])) take_in(m, &writes[i - 1]);
+  }
+  for (size_t i = 0; i < (size_t)m->dims.partitions * m->dims.l2_lines && is_through; i++) {
+    if (m->at.l2[i].pinned != 0) m->at.l2[i].pinned = 0;
   }
   while (memory_next_shared(memory, &index, &first, &last)) drop(m, first, last);
   memory_forget_host_writes(memory);

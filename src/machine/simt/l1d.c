@@ -35,7 +35,7 @@ static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
   bytes_copy(packet.data, cache.data[index].word, line->dirty);
   packet_for_warp(m, sm, (uint32_t)__builtin_ctzll(owner_of(m, packet.address)), WHO_NO_INDEX, &packet);
   if (!memory_send_store(m, sm, &packet, owner_of(m, packet.address))) return false;
-  line->dirty = (ByteMask){{0, 0}};
+  line->dirty = (ByteMask){{0, 0}}; // bytes of sectors that are not whole are gone with it
   return true;
 }
 
@@ -43,6 +43,12 @@ static bool write_back(Simt *m, uint32_t sm, uint32_t index) {
 
 static void mshr_released(Simt *m, uint32_t sm, uint32_t number) {
   if (places_are_wanted(m)) simt_release(m, who_sm(m, sm), REGION_MSHR, REGION_MSHR, (uint64_t)sm * m->dims.l1d_mshrs + number);
+}
+
+// The line holds nothing any more.
+static void let_go(Simt *m, uint32_t sm, uint32_t index) {
+  line_gone(m, PREFETCH_DATA, row_of(m, sm, index));
+  tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, index));
 }
 
 static MemStep ask(Simt *m, uint32_t sm, uint32_t index, const Transaction *transaction) {
@@ -91,12 +97,16 @@ MemStep l1d_load(Simt *m, uint32_t sm, uint32_t index, const Transaction *transa
     const uint32_t *data = held_view(m, sm, op->uop.warp, transaction->line, cache.data[at].word, scratch);
     memop_deliver(m, op, transaction->lanes, op->word, data, transaction->bytes);
     line_used(m, PREFETCH_DATA, row_of(m, sm, at));
-    cache.lines[at].used = simt_now(m);
+    cache_touch(&cache, at);
     memop_result_at(op, simt_now(m) + m->spec->l1d_latency);
     simt_count(m, STAT_L1D_ACCESSES, 1);
     return MEMORY_DONE;
   }
-  if (found == CACHE_PARTIAL && bytes_any(cache.lines[at].dirty)) return write_back(m, sm, at) ? MEMORY_AGAIN : MEMORY_BLOCKED;
+  if (found == CACHE_PARTIAL && bytes_any(cache.lines[at].dirty)) {
+    if (!write_back(m, sm, at)) return MEMORY_BLOCKED;
+    if (!cache_line_valid(&cache.lines[at])) let_go(m, sm, at);
+    return MEMORY_AGAIN;
+  }
   return ask(m, sm, index, transaction);
 }
 
@@ -126,9 +136,8 @@ static void mark_stale(Simt *m, uint32_t sm, uint64_t line) {
 }
 
 static void empty(Simt *m, uint32_t sm, uint32_t index) {
-  line_gone(m, PREFETCH_DATA, row_of(m, sm, index));
-  Cache cache = l1d_of(m, sm);
-  cache_clear(&cache, index);
+  cache_empty(&l1d_of(m, sm).lines[index]);
+  let_go(m, sm, index);
 }
 
 void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
@@ -139,10 +148,7 @@ void l1d_written(Simt *m, uint32_t sm, uint64_t line) {
   uint32_t at = 0;
   ByteMask none = {{0, 0}};
   Cache cache = l1d_of(m, sm);
-  if (cache_find(&cache, line, none, &at) != CACHE_MISS) {
-    empty(m, sm, at);
-    tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, at));
-  }
+  if (cache_find(&cache, line, none, &at) != CACHE_MISS) { empty(m, sm, at); }
   mark_stale(m, sm, line);
 }
 
@@ -153,10 +159,11 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
   if (cache_find(&cache, address, none, index) != CACHE_MISS) return true;
   *index = cache_victim(&cache, address);
   const CacheLine *line = &cache.lines[*index];
-  if (cache_line_valid(line) && bytes_any(line->dirty) && !write_back(m, sm, *index)) return false;
-  tag_replaced(m, sm, REGION_L1D_TAG, row_of(m, sm, *index), cache_line_valid(line));
+  bool was_valid = cache_line_valid(line);
+  if (bytes_any(line->dirty) && !write_back(m, sm, *index)) return false;
+  tag_replaced(m, sm, REGION_L1D_TAG, row_of(m, sm, *index), was_valid);
   line_gone(m, PREFETCH_DATA, row_of(m, sm, *index));
-  cache_begin(&cache, *index, address, 0, none);
+  cache_begin(&cache, *index, address);
   return true;
 }
 
@@ -164,7 +171,7 @@ static bool allocate(Simt *m, uint32_t sm, uint64_t address, uint32_t *index) {
 static void tell_kept(Simt *m, uint32_t sm, uint32_t index, ByteMask written) {
   if (!cells_are_wanted(m)) return;
   Cache cache = l1d_of(m, sm);
-  uint32_t kept = bytes_words_any(bytes_but(cache.lines[index].valid, written)) & bytes_words_any(written);
+  uint32_t kept = bytes_words_any(bytes_but(cache_bytes(cache.shape, &cache.lines[index]), written)) & bytes_words_any(written);
   if (kept != 0) cells_read(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, index), kept, cache.data[index].word);
 }
 
@@ -179,9 +186,9 @@ MemStep l1d_store_local(Simt *m, uint32_t sm, MemOp *op, const Transaction *tran
     unsigned lane = (unsigned)__builtin_ctz(left);
     memop_get(op, lane, op->word, (uint8_t *)data + memop_offset(op, lane, run), run);
   }
-  line->valid = bytes_or(line->valid, transaction->bytes);
   line->dirty = bytes_or(line->dirty, transaction->bytes);
-  line->used = simt_now(m);
+  cache_hold(&cache, at, transaction->bytes);
+  cache_touch(&cache, at);
   cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(transaction->bytes), data);
   mark_stale(m, sm, transaction->line);
   return MEMORY_DONE;
@@ -197,8 +204,8 @@ static void fill(Simt *m, uint32_t sm, uint64_t address, const Mshr *mshr, const
   ByteMask fresh = bytes_but(packet->bytes, line->dirty);
   tell_kept(m, sm, at, fresh);
   bytes_copy(cache.data[at].word, packet->data, fresh);
-  line->valid = bytes_or(line->valid, fresh);
-  line->used = simt_now(m);
+  cache_hold(&cache, at, fresh);
+  cache_touch(&cache, at);
   if (cells_are_wanted(m)) cells_written(m, cells_sm(m, sm), REGION_L1D, row_of(m, sm, at), bytes_words_any(fresh), cache.data[at].word);
   if (mshr->prefetch != 0) prefetch_filled(m, PREFETCH_DATA, row_of(m, sm, at), mshr_waiters(mshr) > 0);
 }
@@ -239,7 +246,6 @@ void l1d_invalidate(Simt *m, uint32_t sm) {
     bool is_local = address_window(cache_line_address(&cache, i)) == PHYSICAL_LOCAL;
     if (!cache_line_valid(&cache.lines[i]) || is_local) continue;
     empty(m, sm, i);
-    tag_released(m, sm, REGION_L1D_TAG, row_of(m, sm, i));
   }
   Mshrs mshrs = l1d_mshrs_of(m, sm);
   for (uint32_t i = 0; i < m->dims.l1d_mshrs; i++) {

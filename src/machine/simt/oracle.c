@@ -27,7 +27,8 @@ void oracle_load(Simt *m, uint32_t sm, const Packet *packet) {
   place->reply.kind = PACKET_READ_REPLY;
   backing_read(&m->backing, packet->address, packet->bytes, place->reply.data);
   if (l2_find(&slice, packet->address, &line))
-    bytes_copy(place->reply.data, slice.cache.data[line].word, bytes_and(packet->bytes, slice.cache.lines[line].valid));
+    bytes_copy(place->reply.data, slice.cache.data[line].word,
+               bytes_and(packet->bytes, cache_bytes(slice.cache.shape, &slice.cache.lines[line])));
   sm_wake(m, sm, place->ready_at);
 }
 
@@ -36,7 +37,8 @@ void oracle_store(Simt *m, const Packet *packet) {
   uint32_t line;
   backing_write(&m->backing, packet->address, packet->bytes, packet->data);
   if (l2_find(&slice, packet->address, &line))
-    bytes_copy(slice.cache.data[line].word, packet->data, bytes_and(packet->bytes, slice.cache.lines[line].valid));
+    bytes_copy(slice.cache.data[line].word, packet->data,
+               bytes_and(packet->bytes, cache_bytes(slice.cache.shape, &slice.cache.lines[line])));
 }
 
 void oracle_cycle(Simt *m, uint32_t sm) {

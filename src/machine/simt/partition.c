@@ -78,7 +78,7 @@ static void line_write(L2Slice *slice, const Packet *packet, uint32_t line, Byte
   } else {
     bytes_copy(data, from, bytes);
   }
-  slice->cache.lines[line].valid = bytes_or(slice->cache.lines[line].valid, bytes);
+  cache_hold(&slice->cache, line, bytes);
 }
 
 // The packet's bytes, from its own data or from what has been made of them.
@@ -89,7 +89,7 @@ static void line_dirty(L2Slice *slice, const Packet *packet, uint32_t line, cons
 
 // A tag holds something while its line has bytes or is reserved for some; without an L2 there are no tags.
 static bool tag_is_free(const L2Slice *slice, uint32_t line) {
-  return !cache_line_valid(&slice->cache.lines[line]) && slice->cache.lines[line].used != CACHE_PINNED;
+  return !cache_line_valid(&slice->cache.lines[line]) && slice->cache.lines[line].pinned == 0;
 }
 
 static void tell_tag(L2Slice *slice, const Packet *packet, uint32_t line, bool taken) {
@@ -99,15 +99,11 @@ static void tell_tag(L2Slice *slice, const Packet *packet, uint32_t line, bool t
   (taken ? simt_take : simt_release)(m, who, REGION_L2_TAG, REGION_L2_TAG, row_of(slice, line));
 }
 
-static void line_empty(L2Slice *slice, uint32_t line) {
-  slice->cache.lines[line].valid = slice->cache.lines[line].dirty = (ByteMask){{0, 0}};
-}
-
 void l2_line_drop(L2Slice *slice, uint32_t line) {
   CacheLine *at = &slice->cache.lines[line];
   if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
-  if (at->used == CACHE_PINNED) at->used = 0;
-  if (bytes_any(bytes_or(at->valid, at->dirty))) line_empty(slice, line); // most pages of a large cache are never touched
+  if (at->pinned != 0) at->pinned = 0;
+  if (cache_line_valid(at)) cache_empty(at); // most pages of a large cache are never touched
 }
 
 bool l2_take_in(L2Slice *slice, uint64_t address, ByteMask bytes, const uint32_t data[LINE_WORDS]) {
@@ -115,13 +111,15 @@ bool l2_take_in(L2Slice *slice, uint64_t address, ByteMask bytes, const uint32_t
   uint32_t line;
   if (!l2_find(slice, address, &line)) {
     line = cache_victim(&slice->cache, local_of(slice, address));
-    if (cache_line_valid(&slice->cache.lines[line]) && slice->cache.lines[line].used >= simt_now(m)) return false;
+    if (slice->cache.lines[line].pinned != 0) return false;
     l2_line_drop(slice, line);
     slice->cache.tags[line].tag = cache_tag(slice->cache.shape, local_of(slice, address));
     if (places_are_wanted(m)) tell_tag(slice, NULL, line, true);
   }
   line_write(slice, NULL, line, bytes, data);
-  slice->cache.lines[line].used = simt_now(m);
+  slice->cache.lines[line].pinned = 1;
+  if (!cache_line_valid(&slice->cache.lines[line])) l2_line_drop(slice, line); // no whole sector
+  else cache_touch(&slice->cache, line);
   return true;
 }
 
@@ -170,16 +168,16 @@ static void write_back(L2Slice *slice, uint32_t line) {
 // A line for an address that is not there. NONE: its victim cannot go now.
 static uint32_t reserve(L2Slice *slice, uint64_t local) {
   uint32_t line = cache_victim(&slice->cache, local);
-  if (slice->cache.lines[line].used == CACHE_PINNED) return NONE;
+  if (slice->cache.lines[line].pinned != 0) return NONE;
+  bool was_free = tag_is_free(slice, line);
   if (bytes_any(slice->cache.lines[line].dirty)) {
     if (below_is_full(slice)) return NONE;
     write_back(slice, line);
     simt_count(slice->m, STAT_L2_WRITEBACKS, 1);
   }
-  if (places_are_wanted(slice->m) && !tag_is_free(slice, line)) tell_tag(slice, NULL, line, false);
+  if (places_are_wanted(slice->m) && !was_free) tell_tag(slice, NULL, line, false);
   line_gone(slice->m, PREFETCH_L2, row_of(slice, line));
-  line_empty(slice, line);
-  slice->cache.tags[line].tag = cache_tag(slice->cache.shape, local);
+  cache_begin(&slice->cache, line, local);
   return line;
 }
 
@@ -272,7 +270,7 @@ static void perform(L2Slice *slice, const Packet *packet, uint32_t line) {
 }
 
 static bool can_perform(const L2Slice *slice, const Packet *packet, uint32_t line) {
-  return packet->kind == PACKET_WRITE || bytes_cover(slice->cache.lines[line].valid, packet->bytes);
+  return packet->kind == PACKET_WRITE || bytes_cover(cache_bytes(slice->cache.shape, &slice->cache.lines[line]), packet->bytes);
 }
 
 // ---- Misses ------------------------------------------------------------------------------------------
@@ -299,7 +297,7 @@ static uint32_t find_place(const L2Slice *slice) {
 
 static void begin_miss(L2Slice *slice, uint32_t number, uint64_t address, const Mshr *mshr) {
   mshr_begin(&slice->mshrs, number, address, mshr);
-  slice->cache.lines[mshr->line].used = CACHE_PINNED;
+  slice->cache.lines[mshr->line].pinned = 1;
   slice->state->pending++;
 }
 
@@ -321,7 +319,7 @@ static void fetch(L2Slice *slice, uint32_t register_number, const Packet *packet
     ByteMask part = bytes_from(first, sector);
     if (bytes_any(bytes_and(packet->bytes, part))) wanted = bytes_or(wanted, part);
   }
-  mshr->asked = bytes_but(wanted, slice->cache.lines[mshr->line].valid);
+  mshr->asked = bytes_but(wanted, cache_bytes(slice->cache.shape, &slice->cache.lines[mshr->line]));
   below_push(slice, PACKET_READ, slice->mshrs.lines[register_number].address, mshr->asked, packet)->tag = (uint16_t)register_number;
   simt_count(slice->m, STAT_L2_MISSES, packet->prefetch == 1 + PREFETCH_L2 ? 0 : 1);
 }
@@ -426,9 +424,10 @@ static void release(L2Slice *slice, uint32_t number) {
   Mshr *mshr = &slice->mshrs.registers[number];
   if (!has_cache(slice)) {
     write_back(slice, mshr->line);
-    line_empty(slice, mshr->line);
+    cache_empty(&slice->cache.lines[mshr->line]);
   }
-  slice->cache.lines[mshr->line].used = has_cache(slice) ? simt_now(slice->m) : 0;
+  slice->cache.lines[mshr->line].pinned = 0;
+  if (has_cache(slice)) cache_touch(&slice->cache, mshr->line);
   if (places_are_wanted(slice->m) && tag_is_free(slice, mshr->line)) tell_tag(slice, NULL, mshr->line, false);
   mshr_end(&slice->mshrs, number);
   slice->state->serving[number / 64] &= ~(UINT64_C(1) << number % 64);
@@ -446,7 +445,9 @@ static void leave(L2Slice *slice, Mshr *mshr) {
   mshr->waiters--;
   if (mshr->stale == 0) return;
   mshr->stale--;
-  if (mshr->stale == 0) slice->cache.lines[mshr->line].valid = slice->cache.lines[mshr->line].dirty;
+  if (mshr->stale > 0) return;
+  slice->cache.lines[mshr->line].valid = (ByteMask){{0, 0}};
+  cache_hold(&slice->cache, mshr->line, (ByteMask){{0, 0}});
 }
 
 // The next register in turn whose data can be used. *ready_at: when the next of the others can.
@@ -518,7 +519,7 @@ static bool look_up(L2Slice *slice, const Packet *packet, uint64_t local) {
   if (line == NONE) return false;
   if (places_are_wanted(slice->m) && tag_is_free(slice, line)) tell_tag(slice, packet, line, true);
   perform(slice, packet, line);
-  slice->cache.lines[line].used = simt_now(slice->m);
+  cache_touch(&slice->cache, line);
   return true;
 }
 

@@ -57,11 +57,11 @@ static void dims_of_sm(const Spec *spec, SimtDims *d) {
   uint32_t packed = spec->scheduler_large_warp > 1 ? d->memops + d->gathers : 0;
   d->plans = min_u32(1 + d->collectors + SIMT_FLIGHTS + packed + 2 * d->schedulers + 8, SIMT_MOST_PLANS);
   d->tickets = min_u32(1 + d->collectors + SIMT_FLIGHTS + d->memops + d->gathers + d->warps, SIMT_MOST_TICKETS);
-  d->l1d = cache_shape(spec->l1d_bytes, spec->l1d_ways, LINE_BYTES);
-  d->constant = cache_shape(spec->constant_bytes, spec->constant_ways, LINE_BYTES);
-  d->texture = cache_shape(spec->texture_bytes, spec->texture_ways, LINE_BYTES);
-  d->icache = cache_shape(spec->icache_bytes, spec->icache_ways, spec->icache_line);
-  d->icache2 = cache_shape(spec->icache2_bytes, spec->icache2_ways, spec->icache_line);
+  d->l1d = cache_shape(spec->l1d_bytes, spec->l1d_ways, LINE_BYTES, spec->l1d_sector);
+  d->constant = cache_shape(spec->constant_bytes, spec->constant_ways, LINE_BYTES, LINE_BYTES);
+  d->texture = cache_shape(spec->texture_bytes, spec->texture_ways, LINE_BYTES, LINE_BYTES);
+  d->icache = cache_shape(spec->icache_bytes, spec->icache_ways, spec->icache_line, spec->icache_line);
+  d->icache2 = cache_shape(spec->icache2_bytes, spec->icache2_ways, spec->icache_line, spec->icache_line);
   d->l1d_lines = cache_lines(&d->l1d);
   d->constant_lines = cache_lines(&d->constant);
   d->texture_lines = cache_lines(&d->texture);
@@ -87,7 +87,7 @@ static void dims_of_memory(const Spec *spec, SimtDims *d) {
   d->controllers = narrow(spec->dram_controllers);
   d->slices = narrow(spec->l2_slices);
   d->partitions = d->controllers * d->slices;
-  d->l2 = cache_shape(spec->l2_bytes, spec->l2_ways, LINE_BYTES);
+  d->l2 = cache_shape(spec->l2_bytes, spec->l2_ways, LINE_BYTES, spec->l2_sector);
   d->l2_mshrs = narrow(spec->l2_mshrs);
   d->l2_lines = d->l2.sets == 0 ? d->l2_mshrs : cache_lines(&d->l2); // without L2: a buffer per request to DRAM
   d->keeps_l2 = d->l2.sets > 0 && spec->launch_l2 == LAUNCH_KEPT;
@@ -192,6 +192,10 @@ static Region make_region(Region region, const RegionDim *dims, uint32_t dim_cou
   return region;
 }
 
+// Valid bits of a line, and the lines that have an order.
+static uint32_t sectors_of(const CacheShape *shape) { return max_u32(shape->line_bytes / max_u32(shape->sector, 1), 1); }
+static uint32_t ordered(const CacheShape *shape, uint32_t lines) { return shape->ways > 1 ? lines : 0; }
+
 // The scheme word of packets has cells where somebody uses it.
 static uint32_t word_cells(const SimtDims *d) { return max_u32(d->word_bits, 1); }
 static uint32_t word_rows(const SimtDims *d, uint32_t rows) { return d->word_bits == 0 ? 0 : rows; }
@@ -286,18 +290,6 @@ size_t simt_digested(const SimtDims *d) {
   return places.sms.at + places.sms.bytes - places.core.at;
 }
 
-// Of the lines of a cache, the last use decides only which way of its set goes first (cache_victim).
-static void add_cache(const ArrayPlace *place, const CacheShape *shape, StateField *fields, uint32_t *count) {
-  uint64_t lines = place->bytes / sizeof(CacheLine), ways = shape->ways;
-  if (lines == 0 || ways == 0 || ways > FIELD_MOST_WAYS || lines % ways != 0) return;
-  fields[(*count)++] = (StateField){.kind = FIELD_ORDER,
-                                    .offset = place->at + offsetof(CacheLine, used),
-                                    .stride = sizeof(CacheLine),
-                                    .count = lines,
-                                    .words = 1,
-                                    .ways = (uint32_t)ways};
-}
-
 typedef struct Members { // words of a struct, from one member to the one before `end`
   size_t first, end;
   FieldKind kind;
@@ -320,12 +312,6 @@ uint32_t simt_fields(const SimtDims *d, StateField fields[STATE_MOST_FIELDS]) {
   ArrayPlaces places;
   place_arrays(d, &places);
   uint32_t count = 0;
-  add_cache(&places.l1d, &d->l1d, fields, &count);
-  add_cache(&places.constant, &d->constant, fields, &count);
-  add_cache(&places.texture, &d->texture, fields, &count);
-  add_cache(&places.icache, &d->icache, fields, &count);
-  add_cache(&places.icache2, &d->icache2, fields, &count);
-  add_cache(&places.l2, &d->l2, fields, &count);
   add_members(&places.sms, FROM_TO(SmState, counted_to, sp_free_at, FIELD_STATISTIC, 0), fields, &count);
   add_members(&places.sms, FROM_TO(SmState, sp_free_at, schedulers, FIELD_UNTIL, 1), fields, &count);
   add_members(&places.sms, FROM_TO(SmState, sp_busy_until, sp_partial, FIELD_UNTIL, 1), fields, &count);
