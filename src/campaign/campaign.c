@@ -210,6 +210,10 @@ static bool open_journal(Campaign *at) {
                       .enough = options->enough == NULL ? "" : options->enough};
   at->journal = journal_open(options->journal, &meta, at->diags);
   if (at->journal == NULL) return false;
+  const char *differs = journal_note(at->journal, NOTE_DIFFERS);
+  if (differs[0] != '\0')
+    return diags_add(at->diags, options->journal, 0, 0,
+                     "its self-check has failed, so it cannot be gone on with; begin another journal. %s", differs);
   return put_notes(at) && put_structures(at) && put_source(at) &&
          journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
          journal_commit(at->journal, at->diags);
@@ -333,10 +337,22 @@ static bool settle_live(Campaign *at, Settling *settling, uint32_t wanted, Hook 
   return good;
 }
 
+bool campaign_simulate(Campaign *at, Settling *settling, Draw *live, uint32_t count) {
+  const Settler *const *settlers = at->options->settlers;
+  bool good = true;
+  for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
+    if (!settlers[i]->simulates || !settlers[i]->is_for(settling)) continue;
+    good = campaign_report(at) && settlers[i]->settle(settling, NULL, live, &count) && !at->stopped;
+  }
+  for (uint32_t i = 0; settlers[i] != NULL; i++) {
+    if (settlers[i]->finish != NULL) settlers[i]->finish(settling);
+  }
+  return good;
+}
+
 // Those that were detected, once more: the detection has no effect now, and the run goes on. The journal says both.
 static bool settle_unanswered(Campaign *at, const Settling *answered) {
   if (at->detected.count == 0) return true;
-  const Settler *const *settlers = at->options->settlers;
   Settling settling = *answered;
   Draw *live = ARENA_ARRAY(settling.arena, Draw, at->detected.count);
   uint32_t count = at->detected.count;
@@ -349,14 +365,7 @@ static bool settle_unanswered(Campaign *at, const Settling *answered) {
   qsort(live, count, sizeof *live, draw_by_strike);
   at->is_unanswered = true;
   target_answers(at->target, at->options->protections, false);
-  bool good = true;
-  for (uint32_t i = 0; settlers[i] != NULL && good; i++) {
-    if (!settlers[i]->simulates || !settlers[i]->is_for(&settling)) continue;
-    good = rows_commit(at) && campaign_report(at) && settlers[i]->settle(&settling, NULL, live, &count) && !at->stopped;
-  }
-  for (uint32_t i = 0; settlers[i] != NULL; i++) {
-    if (settlers[i]->finish != NULL) settlers[i]->finish(&settling);
-  }
+  bool good = rows_commit(at) && campaign_simulate(at, &settling, live, count);
   target_answers(at->target, at->options->protections, true);
   at->is_unanswered = false;
   return good;
@@ -474,16 +483,17 @@ static bool run_faults(Campaign *at) {
   bool good = journal_each_fault(at->journal, know_row, at) && journal_begin(at->journal, &plan, at->diags);
   at->told = at->progress;
   uint32_t batch = journal_batch(at->options->faults == 0, at->population.count);
+  uint64_t below = at->part_first;
   bool is_sure = false;
   for (uint64_t first = at->part_first / batch * batch; first < at->part_end && good && !is_sure; first += batch) {
     uint32_t count = (uint32_t)min_u64(batch, total - first);
     leave_out_tight(at, max_u64(first, at->part_first), min_u64(first + count, at->part_end));
     good = run_batch(at, first, count);
     is_sure = find_tight(at);
-    if (good)
-      good = journal_reached(at->journal, min_u64(first + count, at->part_end), is_sure || first + count >= at->part_end, at->diags) &&
-             rows_commit(at);
+    below = min_u64(first + count, at->part_end);
+    good = good && journal_reached(at->journal, below, false, at->diags) && rows_commit(at);
   }
+  good = good && campaign_verify(at, total) && journal_reached(at->journal, below, true, at->diags) && rows_commit(at);
   if (good && is_sure) at->progress.total = at->told.total = at->progress.done;
   return good && campaign_report(at);
 }
@@ -520,7 +530,7 @@ CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *
   bool good = campaign_report(at) && run_golden(at) && tolerate(at) && population_make(&at->population, &at->golden, at->options, diags) &&
               is_part_there(at) && open_journal(at);
   good = good && run_faults(at);
-  CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : CAMPAIGN_FAILED;
+  CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : at->differs ? CAMPAIGN_DIFFERS : CAMPAIGN_FAILED;
   if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;
   journal_close(at->journal);
   arena_free(at->arena);

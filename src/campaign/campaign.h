@@ -16,6 +16,7 @@ typedef struct CampaignProgress {
   uint64_t golden_cycles;
   uint64_t counts[OUTCOME_COUNT]; // of those done: biased, since what is quickly settled comes first
   uint64_t settled[SETTLED_COUNT];
+  uint64_t checks, checked;              // of the self-check: to be simulated once more, and so far
   uint64_t sample;                       // faults before the first that is not done: a fair sample
   uint64_t sample_counts[OUTCOME_COUNT]; // of these
 } CampaignProgress;
@@ -29,6 +30,8 @@ typedef struct CampaignOrigin {
 bool campaign_put_origin(Journal *journal, const CampaignOrigin *origin, Diags *diags); // of the first run that writes to it
 
 struct Settler;
+// CampaignOptions.verify: what was decided on a protection's word alone (verify.c).
+#define VERIFY_WORDS UINT64_MAX
 typedef struct CampaignOptions {
   const struct Settler *const *settlers; // how faults are settled, in this order, NULL last (settle/settle.h)
   const char *structures;                // "rf,shared"
@@ -51,6 +54,7 @@ typedef struct CampaignOptions {
   OutputTolerances tolerances; // of outputs; of CUDA programs the target has them
   bool prune;                  // settle by def-use where that is exact
   bool snapshot;               // start each simulation from the golden run's state, stop when it is in that state again
+  uint64_t verify;             // faults of each Way that are decided once more in full; VERIFY_WORDS
   const char *journal;
   const char *golden_folder; // where golden runs are kept for other campaigns; NULL: nowhere
   CampaignOrigin origin;
@@ -65,8 +69,10 @@ bool campaign_check(const CampaignOptions *options, Diags *diags);
 // What is said of a value of faults, margin, confidence, jobs or timeout that is refused; NULL: it is good.
 const char *campaign_number_rule(const char *name, double value);
 
-typedef enum CampaignEnd { CAMPAIGN_COMPLETE, CAMPAIGN_STOPPED, CAMPAIGN_FAILED, CAMPAIGN_INTERNAL } CampaignEnd;
-// FAILED: diagnostics say why. INTERNAL: some simulations failed in Redoubt itself; the journal says which.
+bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
+
+typedef enum CampaignEnd { CAMPAIGN_COMPLETE, CAMPAIGN_STOPPED, CAMPAIGN_FAILED, CAMPAIGN_DIFFERS, CAMPAIGN_INTERNAL } CampaignEnd;
+// FAILED: diagnostics say why. DIFFERS: the self-check has failed, and diagnostics say where. INTERNAL: some simulations failed in Redoubt itself; the journal says which.
 CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *diags);
 
 #endif

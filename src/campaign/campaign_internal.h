@@ -76,6 +76,7 @@ typedef struct Campaign {
   Listener listener;
   bool is_checked; // a second run without faults was the same
   bool stopped;
+  bool differs; // the self-check has failed
   Diags *diags;
 } Campaign;
 bool campaign_report(Campaign *at); // tells what is on disk; false: it was stopped
@@ -91,5 +92,12 @@ void rows_list_classes(Campaign *at, Arena *arena);
 bool rows_put_seen(Campaign *at);
 bool rows_take(void *context, const Record *told); // of a listener: what has become of a fault
 bool rows_commit(Campaign *at);
+uint64_t rows_cycles(const Campaign *at, const Record *record); // as its row has them: 0 where they are not known
+
+// ---- The self-check (verify.c) -------------------------------------------------------------------------
+struct Settling;
+bool campaign_verify(Campaign *at, uint64_t total); // once all faults of ours are in the journal; total: of the whole campaign
+// Decides them by the ways that simulate alone, whose list is that of at->options.
+bool campaign_simulate(Campaign *at, struct Settling *settling, Draw *live, uint32_t count);
 
 #endif

@@ -61,6 +61,9 @@ static bool check_choice(const CampaignOptions *options, Diags *diags) {
   if (options->end > 0 && options->first >= options->end)
     return diags_add(diags, NULL, 0, 0, "part %" PRIu64 "-%" PRIu64 ": the first number must be below the second", options->first,
                      options->end);
+  if (options->verify != 0 && options->verify != VERIFY_WORDS && !options->prune && !options->snapshot)
+    return diags_add(diags, NULL, 0, 0,
+                     "verify simulates faults from the beginning to the end: without prune and snapshot all of them are, so leave it out");
   return options->enough == NULL || options->end > 0 || diags_add(diags, NULL, 0, 0, "enough is for part");
 }
 
@@ -81,5 +84,6 @@ CampaignOptions campaign_defaults(void) {
                            .shards = 1,
                            .timeout = 10,
                            .prune = true,
-                           .snapshot = true};
+                           .snapshot = true,
+                           .verify = VERIFY_WORDS};
 }

@@ -104,9 +104,9 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
 static bool is_wrong_output(uint32_t outcome) { return strcmp(outcome_info[outcome].group, "sdc") == 0 || outcome == OUTCOME_TOLERATED; }
 
 // How long a run with wrong results took is known only where no fault is followed without time.
-static bool knows_time(const Campaign *at, uint32_t outcome) {
-  bool ends = is_good(outcome) || outcome == OUTCOME_DETECTED;
-  return ends || (is_wrong_output(outcome) && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED));
+uint64_t rows_cycles(const Campaign *at, const Record *record) {
+  bool ends = is_good(record->outcome) || record->outcome == OUTCOME_DETECTED;
+  return ends || (is_wrong_output(record->outcome) && !machine_can(at->target->spec, MACHINE_IS_FOLLOWED)) ? record->cycles : 0;
 }
 
 // A row more is not committed yet. A commit waits for the disk: it takes as long as a hundred rows.
@@ -131,7 +131,7 @@ static bool put_row(Campaign *at, const Draw *draw, const Record *record) {
   row.outcome = (uint8_t)record->outcome;
   row.settled = (uint8_t)record->settled;
   row.class_of = draw->class_of;
-  row.cycles = knows_time(at, record->outcome) ? record->cycles : 0;
+  row.cycles = rows_cycles(at, record);
   row.wrong = record->wrong;
   row.worst = record->worst;
   row.pattern = (uint8_t)record->pattern;

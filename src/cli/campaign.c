@@ -126,6 +126,11 @@ static const Option work_options[] = {
      .offset = offsetof(CampaignRun, verbose)},
     {"progress", 0, NULL, "say how far it is every ten seconds, if there is no terminal", .take = option_flag,
      .offset = offsetof(CampaignRun, screen.wanted)},
+    {"verify", 0, "N",
+     "decide N faults of each way to settle them once more, simulated from the beginning to the end, and compare (default: under "
+     "protections, "
+     "what was decided on their word; 0: none)",
+     .take = option_u64, .offset = FIELD(verify), .most = 1000000000},
     {"no-prune", 0, NULL, "simulate also what is known to be masked", .take = option_off, .offset = FIELD(prune)},
     {"no-snapshot", 0, NULL, "simulate every fault from the beginning to the end", .take = option_off, .offset = FIELD(snapshot)},
 };
@@ -162,6 +167,7 @@ static int end_code(CampaignRun *run, CampaignEnd end, Diags *diags) {
     else message_error("stopped; everything reported done is in %s: run the same command again to go on", run->options.journal);
     return EXIT_SIGNAL + run->screen.stopped_by;
   case CAMPAIGN_INTERNAL: return EXIT_INTERNAL;
+  case CAMPAIGN_DIFFERS: message_diags(diags); return EXIT_INTERNAL;
   default: return message_diags(diags);
   }
 }

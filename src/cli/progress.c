@@ -41,7 +41,9 @@ static void add_head(const ProgressView *view, Text *out) {
   double share = progress->total == 0 ? 1 : (double)progress->done / (double)progress->total, left;
   text_add(out, "%" PRIu64 " of %" PRIu64 " faults (%.1f%%)", progress->done, progress->total, 100 * share);
   if (view->seconds > 0) text_add(out, ", %.0f/s", (double)view->settled / view->seconds);
-  if (view->ended || progress->done >= progress->total) {
+  if (!view->ended && progress->checked < progress->checks) {
+    text_add(out, ", self-check %" PRIu64 " of %" PRIu64, progress->checked, progress->checks);
+  } else if (view->ended || progress->done >= progress->total) {
     text_add(out, ", took ");
     duration_format(view->seconds, out);
   } else if (seconds_left(view, &left)) {

@@ -169,7 +169,12 @@ void hook_refusal_format(const Refusal *refused, Text *out) {
   uint32_t verdicts = 0;
   for (uint32_t i = 0; i < HOOK_EVENTS; i++) verdicts |= strcmp(event_info[i].name, refused->event) == 0 ? event_info[i].verdicts : 0;
   const char *said = (uint32_t)refused->verdict < VERDICT_COUNT ? verdict_name[refused->verdict] : "something unknown";
-  text_add(out, "'%s' answered %s to the event '%s', which allows ", refused->hook->name, said, refused->event);
+  text_add(out, "'%s' answered %s to the event '%s', which ", refused->hook->name, said, refused->event);
+  if (refused->verdict == VERDICT_REPEAT && (verdicts >> VERDICT_REPEAT & 1) != 0) {
+    text_add(out, "only a hook with Hook.repeats may");
+    return;
+  }
+  text_add(out, "allows ");
   add_verdicts(verdicts, out);
 }
 
@@ -179,7 +184,8 @@ static Verdict walker_read(Hook *walker, HookMachine *machine, const CellEvent *
 static Verdict combine(Verdict so_far, HookMachine *machine, const Hook *hook, HookEventId event, Verdict verdict) {
   if (hook->kind == HOOK_OBSERVER) return so_far;
   const EventInfo *info = &event_info[event];
-  if ((uint32_t)verdict >= VERDICT_COUNT || (info->verdicts >> verdict & 1) == 0) {
+  bool is_legal = (uint32_t)verdict < VERDICT_COUNT && (info->verdicts >> verdict & 1) != 0;
+  if (!is_legal || (verdict == VERDICT_REPEAT && !hook->repeats)) {
     refuse(machine, hook, info, verdict);
     return so_far;
   }
@@ -268,6 +274,7 @@ Hook *hook_chain_listener(const HookChain *chain, Hook *walker) {
   *walker = (Hook){.name = "chain",
                    .kind = HOOK_PROTECTION,
                    .own = (void *)(uintptr_t)chain,
+                   .repeats = true,
 #define EVENT(name, ID, Event, direction, verdicts, moment) .name = walker_##name,
 #define MOMENT(name, ID, moment)
 #include "hook/hook.def"

@@ -21,7 +21,7 @@ typedef enum Verdict {
   VERDICT_FIXED,  // something was wrong and has been put right
   VERDICT_STALL,  // not now: ask again next cycle
   VERDICT_HOLD,   // result: the hook has taken it, nothing is written back
-  VERDICT_REPEAT, // result: carry the instruction out once more
+  VERDICT_REPEAT, // result: carry the instruction out once more; of a hook with `repeats` alone
   VERDICT_DROP,   // arrival: it has no effect and counts as answered
   VERDICT_HALT,   // detected and not to be repaired: the launch ends with TRAP_DETECTED
   VERDICT_COUNT

@@ -54,6 +54,7 @@ static void make_six(Six *six) {
   for (int i = 0; i < 6; i++) {
     six->probes[i] = (Probe){&six->calls, letters[i], VERDICT_PASS};
     six->hooks[i] = full_hook(i < P ? HOOK_FAULT : i < X ? HOOK_PROTECTION : HOOK_OBSERVER, &six->probes[i]);
+    six->hooks[i].repeats = true;
   }
   for (int i = 0; i < 6; i++) assert_true(hook_chain_add(&six->chain, &six->hooks[order[i]]));
 }
@@ -195,6 +196,15 @@ static void test_illegal_verdicts(void **state) {
   hook_refusal_format(&(Refusal){&six.hooks[Q], "issue", VERDICT_HOLD}, &line);
   assert_string_equal(line.at, "'crooked' answered HOLD to the event 'issue', which allows PASS, STALL, HALT");
   text_free(&line);
+  HookMachine machine = {0};
+  six.probes[Q].says = VERDICT_REPEAT;
+  six.hooks[Q].repeats = false;
+  assert_int_equal(hooks_result(&six.chain, &machine, &(ResultEvent){0}), VERDICT_PASS);
+  assert_ptr_equal(machine.refused.hook, &six.hooks[Q]);
+  hook_refusal_format(&machine.refused, &line);
+  assert_string_equal(line.at, "'crooked' answered REPEAT to the event 'result', which only a hook with Hook.repeats may");
+  text_free(&line);
+  text_free(&six.calls);
 }
 #else
 static void test_illegal_verdicts(void **state) { (void)state; } // an ASSERT, which ends the program

@@ -36,6 +36,17 @@ typedef enum Settled {
 } Settled;
 extern const char *const settled_text[SETTLED_COUNT];
 
+// The same, as the self-check tells them apart: by what an outcome rests on.
+typedef enum Way {
+  WAY_UNREAD,    // nothing read what was struck
+  WAY_CLASS,     // another fault does the same
+  WAY_FOLLOWED,  // wrong values were followed through the program
+  WAY_SIMULATED, // on a machine in the state of the run without faults
+  WAY_COUNT
+} Way;
+extern const Way settled_way[SETTLED_COUNT];
+extern const char *const way_text[WAY_COUNT]; // "followed"
+
 // How the wrong elements of an output lie.
 typedef enum WrongPattern {
   PATTERN_NONE, // no element is wrong, or it is not known which
@@ -122,6 +133,7 @@ typedef struct FaultRow { // docs of the fields: fault.def
   int64_t read;
   uint8_t unanswered; // OUTCOME_COUNT: not known
   int64_t number;     // NOTHING: journals before version 6
+  int64_t verified;   // 1 or NOTHING
 } FaultRow;
 FaultRow fault_row(void); // with nothing in any column
 

@@ -106,7 +106,8 @@ FaultRow fault_row(void) {
                     .note = "",
                     .read = NOTHING,
                     .unanswered = OUTCOME_COUNT,
-                    .number = NOTHING};
+                    .number = NOTHING,
+                    .verified = NOTHING};
 }
 
 bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
@@ -143,6 +144,7 @@ bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags) {
   bind_place(put, 1 + COLUMN_read, row->read);
   bind_text(put, 1 + COLUMN_unanswered, row->unanswered < OUTCOME_COUNT ? outcome_info[row->unanswered].name : "");
   bind_place(put, 1 + COLUMN_number, row->number);
+  bind_place(put, 1 + COLUMN_verified, row->verified);
   bool good = sqlite3_step(put) == SQLITE_DONE;
   if (!good) journal_error(journal, "cannot be written", diags);
   sqlite3_reset(put);
@@ -204,6 +206,7 @@ static FaultRow fault_at(sqlite3_stmt *at) {
   row.read = place_at(at, COLUMN_read);
   row.unanswered = outcome_named(text_at(at, COLUMN_unanswered));
   row.number = place_at(at, COLUMN_number);
+  row.verified = place_at(at, COLUMN_verified);
   return row;
 }
 

@@ -34,7 +34,7 @@ static const char results_view[] =
     " f.worst AS worst, f.pattern AS pattern, o.part AS due_part, f.unanswered AS unanswered, CASE WHEN f.outcome = 'detected' THEN"
     " f.unanswered IN ('masked', 'performance', 'corrected') WHEN o.outcome_group = 'due' THEN 0 END AS false_due, f.read AS read, f.note "
     "AS note,"
-    " f.fault AS fault, f.number AS number"
+    " f.fault AS fault, f.number AS number, f.verified AS verified"
     " FROM faults f LEFT JOIN main.structures s ON s.region = f.region LEFT JOIN main.launches l ON l.launch = f.launch"
     " LEFT JOIN %s.outcomes o ON o.outcome = f.outcome WHERE f.id < %lld";
 static const char avf_view[] = "CREATE VIEW avf AS SELECT structure, count(*) AS faults, avg(outcome_group = 'sdc') AS sdc_avf,"
@@ -169,7 +169,7 @@ static const char from_version_3[] =
     "INSERT INTO faults SELECT id, fault, region, (SELECT value FROM meta WHERE key = 'model'), fault_field(fault, 'sm'),"
     " fault_field(fault, 'warp'), NULL, NULL, fault_field(fault, 'lane'), NULL, fault_field(fault, 'bit'), cycle, nullif(launch, 0), NULL,"
     " NULL, NULL, nullif(line, 0), outcome, settled, CASE settled WHEN 'class' THEN class_of END, nullif(cycles, 0), wrong, worst, NULL,"
-    " nullif(note, ''), NULL, NULL, NULL FROM old_faults;"
+    " nullif(note, ''), NULL, NULL, NULL, NULL FROM old_faults;"
     "INSERT INTO launches SELECT launch, kernel, began_at, cycles, thread_instructions, warp_instructions, kernel, NULL, NULL, NULL"
     " FROM old_launches;"
     "UPDATE structures SET raw_fit = 0 WHERE (SELECT value FROM meta WHERE key = 'model') <> 'flip';"
@@ -179,18 +179,19 @@ static const char from_version_3[] =
 // Version 4 did not say whether the run without faults reads what is struck, nor what kind of structure that is.
 static const char from_version_4[] = "ALTER TABLE faults ADD COLUMN read INTEGER; ALTER TABLE structures ADD COLUMN kind TEXT;";
 // Version 5 did not say what would have come of what was detected, had other groups of outcomes, and did not number the faults of a structure. Nor did it
-// say which registers a kernel needs, and which cells a real GPU has.
-static const char from_version_5[] = "ALTER TABLE faults ADD COLUMN unanswered TEXT; ALTER TABLE faults ADD COLUMN number INTEGER;"
+// say which registers a kernel needs, and which cells a real GPU has, and had no self-check.
+static const char from_version_5[] = "ALTER TABLE faults ADD COLUMN unanswered TEXT; ALTER TABLE faults ADD COLUMN number INTEGER; "
+                                     "ALTER TABLE faults ADD COLUMN verified INTEGER;"
                                      "ALTER TABLE launches ADD COLUMN needs INTEGER; ALTER TABLE structures ADD COLUMN needed REAL;"
                                      "ALTER TABLE structures ADD COLUMN origin TEXT; ALTER TABLE structures ADD COLUMN stands_for TEXT;"
                                      "DROP VIEW IF EXISTS results; DROP VIEW IF EXISTS avf; DROP TABLE IF EXISTS outcomes;";
 // The same for a file that is only read, without a copy of it.
 static const char as_if_from_version_4[] =
-    "CREATE TEMP VIEW faults AS SELECT *, NULL AS read, NULL AS unanswered, NULL AS number FROM main.faults;"
+    "CREATE TEMP VIEW faults AS SELECT *, NULL AS read, NULL AS unanswered, NULL AS number, NULL AS verified FROM main.faults;"
     "CREATE TEMP VIEW launches AS SELECT *, NULL AS needs FROM main.launches;"
     "CREATE TEMP VIEW structures AS SELECT *, NULL AS kind, NULL AS needed, NULL AS origin, NULL AS stands_for FROM main.structures;";
 static const char as_if_from_version_5[] =
-    "CREATE TEMP VIEW faults AS SELECT *, NULL AS unanswered, NULL AS number FROM main.faults;"
+    "CREATE TEMP VIEW faults AS SELECT *, NULL AS unanswered, NULL AS number, NULL AS verified FROM main.faults;"
     "CREATE TEMP VIEW launches AS SELECT *, NULL AS needs FROM main.launches;"
     "CREATE TEMP VIEW structures AS SELECT *, NULL AS needed, NULL AS origin, NULL AS stands_for FROM main.structures;";
 

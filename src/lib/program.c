@@ -240,7 +240,7 @@ RedoubtEnd redoubt_campaign(RedoubtProgram *program, const RedoubtCampaign *camp
   CampaignEnd end = campaign_run(program->target, &options, &diags);
   if (end == CAMPAIGN_INTERNAL)
     diags_add(&diags, NULL, 0, 0, "some simulations failed in Redoubt itself; %s says which", campaign->journal);
-  if (end == CAMPAIGN_FAILED || end == CAMPAIGN_INTERNAL) lib_fail(error, &diags);
+  if (end == CAMPAIGN_FAILED || end == CAMPAIGN_DIFFERS || end == CAMPAIGN_INTERNAL) lib_fail(error, &diags);
   attachments_close(&attachments, &diags);
   diags_free(&diags);
   return end == CAMPAIGN_COMPLETE ? REDOUBT_COMPLETE : end == CAMPAIGN_STOPPED ? REDOUBT_STOPPED : REDOUBT_FAILED;

@@ -178,6 +178,8 @@ Hook *protect_new(const char *text, Arena *arena, Diags *diags) {
   }
   ProtectArguments arguments = {arena_copy_text(arena, text, strlen(text)), items.items, items.count};
   Hook *hook = scheme->make(&arguments, arena, diags);
+  // Machines would not clone it, and would not obey it; nor let it change anything in `cycle`.
+  ASSERT(hook == NULL || (hook->kind == HOOK_PROTECTION && !hook->only_looks));
   if (hook != NULL && hook->signs == NULL) hook->signs = scheme->signs;
   return hook;
 }

@@ -105,6 +105,8 @@ static void add_campaign(const Report *report, Text *out) {
   text_add(out, "confidence,%.9g\ncycles,%" PRIu64 "\nboards,%u\nfaults,%" PRIu64 "\n", report->confidence, report->cycles,
            report_boards(report), report->all.total);
   for (uint32_t i = 0; i < SETTLED_COUNT; i++) text_add(out, "settled_%s,%" PRIu64 "\n", settled_text[i], report->settled[i]);
+  for (uint32_t i = 0; i < WAY_COUNT; i++)
+    text_add(out, "way_%s,%" PRIu64 "\nverified_%s,%" PRIu64 "\n", way_text[i], report->ways[i], way_text[i], report->verified[i]);
   text_add(out, "bits,%.0f\nstruck_bits,%.0f\ncomplete,%d\nasked,%" PRIu64 "\ndone,%" PRIu64 "\nshares_withheld,%d\n", report_bits(report),
            report_struck_bits(report), report->state.complete, report->state.asked, report->state.done, report->withheld);
   for (uint32_t i = 0; i < NOTE_COUNT; i++) {

@@ -271,6 +271,20 @@ static json_t *json_occupancy(const Report *report) {
   return object;
 }
 
+// By way: faults, those that the self-check has decided once more, and the share of the way that may be wrong for all that.
+static json_t *json_verified(const Report *report) {
+  json_t *object = json_object();
+  for (uint32_t i = 0; i < WAY_COUNT; i++) {
+    json_t *way = json_object();
+    json_object_set_new(way, "faults", count_of(report->ways[i]));
+    json_object_set_new(way, "verified", count_of(report->verified[i]));
+    Estimate bound = report_verified_bound(report, (Way)i);
+    json_object_set_new(way, "wrong_at_most", bound.is_known ? json_real(bound.high) : json_null());
+    json_object_set_new(object, way_text[i], way);
+  }
+  return object;
+}
+
 json_t *report_summary(const Report *report) {
   json_t *object = json_object(), *settled = json_object(), *chip = json_object(), *fit = json_object(),
          *all = json_tally(report, &report->all);
@@ -304,6 +318,7 @@ json_t *report_summary(const Report *report) {
   json_object_set_new(object, "boards", count_of(report_boards(report)));
   json_object_set_new(object, "all", all);
   json_object_set_new(object, "settled", settled);
+  json_object_set_new(object, "verified", json_verified(report));
   json_object_set_new(object, "chip", chip);
   json_object_set_new(object, "cycles_between_sdc", json_estimate(report_cycles_between_sdc(report)));
   json_object_set_new(object, "structures", json_structures(report));

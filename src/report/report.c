@@ -375,6 +375,8 @@ static void add_fault(Report *report, const FaultRow *row) {
   tally_add(&report->all, row->outcome, 1, is_known ? report->structures.items[structure].weight : 1);
   if (is_known) tally_add(&report->structures.items[structure].tally, row->outcome, 1, 1);
   report->settled[row->settled % SETTLED_COUNT]++;
+  report->ways[settled_way[row->settled % SETTLED_COUNT]]++;
+  report->verified[settled_way[row->settled % SETTLED_COUNT]] += row->verified == 1;
   LaunchSummary *launch = find_launch(report, row->launch);
   if (launch != NULL) {
     mixed_add(report, &launch->tally, row->outcome, structure);

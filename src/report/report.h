@@ -133,6 +133,7 @@ typedef struct Report {
   Tally all;
   uint64_t first[OUTCOME_COUNT]; // number of the first fault that ended so; where there is none it says nothing
   uint64_t settled[SETTLED_COUNT];
+  uint64_t ways[WAY_COUNT], verified[WAY_COUNT]; // faults, and those of them that the self-check has found alike
   VEC(StructureSummary) structures;
   VEC(KernelSummary) kernels;
   VEC(LaunchSummary) launches;      // ascending
@@ -150,6 +151,11 @@ const StructureSummary *report_structure(const Report *report, uint16_t region);
 bool report_is_whole(const Report *report, Diags *diags);
 // "unfinished: 312 of 8000 faults, biased; ..." Nothing where the journal is complete.
 void report_state_text(const Report *report, Text *out);
+// What the self-check says: a line for each way of which it has decided faults once more, and under protections one for what it has not. Nothing is said of
+// others.
+void report_verified_text(const Report *report, Text *out);
+Estimate report_verified_bound(const Report *report,
+                               Way way); // the share of a way's outcomes that are wrong, at 95%; not known: none was checked
 // "the protection never acted in the run without faults: ..." Nothing where it did. `whose`: before it.
 void report_idle_text(const Report *report, const char *whose, Text *out);
 

@@ -293,6 +293,8 @@ static void add_kernels(const Report *report, Text *out) {
 
 void report_internal(const Report *report, Text *out) {
   uint64_t internal = report->all.counts[OUTCOME_INTERNAL];
+  const char *differs = journal_note(report->journal, NOTE_DIFFERS);
+  if (differs[0] != '\0') text_add(out, "SELF-CHECK FAILED: no figure here can be trusted. Simulated in full, %s\n\n", differs);
   if (internal == 0) return;
   text_add(out,
            "INTERNAL ERROR: %" PRIu64 " simulations failed in Redoubt itself, not by their fault: no figure here can be trusted.\n"
@@ -310,6 +312,7 @@ void report_conditions(const Report *report, Text *out) {
   const char *uncovered = journal_note(report->journal, NOTE_UNCOVERED);
   if (uncovered[0] != '\0') text_add(out, "NOT PROTECTED: %s\n", uncovered);
   report_idle_text(report, "", out);
+  report_verified_text(report, out);
   if (strchr(meta->structures, '[') != NULL) text_add(out, "struck, and meant by every figure, is this part alone: %s\n", meta->structures);
   const char *left_out = journal_note(report->journal, NOTE_LEFT_OUT);
   if (left_out[0] != '\0') text_add(out, "'all' leaves out what no such GPU has: %s\n", left_out);

@@ -539,10 +539,6 @@ void follower_keep(Follower *at) {
   for (uint32_t i = 0; i < at->count && !at->failed && !at->is_again; i++) keep_open(at, &at->trails[i]);
 }
 
-bool campaign_is_protected(const CampaignOptions *options) {
-  return options->protections != NULL && hook_chain_wants(options->protections) != 0;
-}
-
 static bool values_pass(const HookChain *protections) {
   bool all = true;
   for (uint32_t i = 0; protections != NULL && i < protections->count; i++) all &= protections->hooks[i]->passes_values;

@@ -140,8 +140,7 @@ void following_free(Following *following); // all but itself
 // From one process to another of this build. What is read is added to `following`, which has nothing kept yet; false: it has nothing then.
 bool following_save(const Following *following, const char *path);
 bool following_load(Following *following, Arena *arena, const char *path);
-bool settles_by_following(const Settling *at);              // some faults strike what programs can name, and nothing stands in the way
-bool campaign_is_protected(const CampaignOptions *options); // --protect none wants nothing
+bool settles_by_following(const Settling *at); // some faults strike what programs can name, and nothing stands in the way
 void record_trap(Record *record, const Trap *trap, const Program *program);
 void record_timeout(Record *record);
 

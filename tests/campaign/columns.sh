@@ -8,6 +8,6 @@ plain() { # FILE.csv
 # Every column but how the fault was settled, and who read it first, which is not known without that.
 outcomes() { # FILE.csv
   plain "$1" | awk -F , '
-    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line|read)$/ }
+    NR == 1 { for (i = 1; i <= NF; i++) skip[i] = $i ~ /^(settled|class_of|block|pc|opcode|line|read|verified)$/ }
     { for (i = 1; i <= NF; i++) if (!skip[i]) printf "%s,", $i; print "" }'
 }

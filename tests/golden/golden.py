@@ -105,8 +105,8 @@ def of_campaign(redoubt, arguments, folder):
     outcomes = "".join(LETTERS[fault["outcome"]] for fault in faults)
     structures = collections.defaultdict(list)
     for fault in faults:
-        # How a fault was settled may change, and with it what is known about who read it first (tests/campaign/columns.sh).
-        fault = {name: value for name, value in fault.items() if name not in ("settled", "class_of", "block", "pc", "opcode", "line", "note")}
+        # How a fault was settled may change, and with it what is known about who read it first and what is checked (tests/campaign/columns.sh).
+        fault = {name: value for name, value in fault.items() if name not in ("settled", "class_of", "block", "pc", "opcode", "line", "note", "verified")}
         structures[fault["structure"]].append(fault)
     for name, rows in sorted(structures.items()):
         counts = collections.Counter(fault["outcome"] for fault in rows)
