@@ -163,6 +163,27 @@ static bool put_left_out(Campaign *at) {
   return good;
 }
 
+// Bits that "all" takes. Check bits beside device memory belong to those of a campaign that strikes memory.
+static uint64_t cell_bits(const Campaign *at, const Region *region) {
+  bool strikes_memory = false;
+  for (uint32_t i = 0; i < at->population.count; i++)
+    strikes_memory |= (at->golden.table.items[at->population.regions[i]].flags & REGION_OUTSIDE) != 0;
+  return region_is_hardware(region) || (region->owned_by_scheme != 0 && strikes_memory) ? region_bits(region) : 0;
+}
+
+// What there is to strike, so that comparisons know what one side alone has.
+static bool put_cells(Campaign *at) {
+  Text text = {0};
+  for (uint32_t i = 0; i < at->golden.table.count; i++) {
+    const Region *region = &at->golden.table.items[i];
+    bool is_there = (region->flags & REGION_INJECTABLE) != 0 && region_bits(region) > 0 && region->origin.kind != ORIGIN_SIMULATOR;
+    if (is_there) text_add(&text, "%s=%" PRIu64 "\n", region->name, cell_bits(at, region));
+  }
+  bool good = text.length == 0 || journal_put_note(at->journal, NOTE_CELLS, text.at, at->diags);
+  text_free(&text);
+  return good;
+}
+
 // What the machine is made of is always the same.
 static bool put_notes(Campaign *at) {
   bool good = campaign_put_origin(at->journal, &at->options->origin, at->diags) && put_left_out(at);
@@ -174,7 +195,7 @@ static bool put_notes(Campaign *at) {
   }
   for (uint32_t i = 0; i < at->golden.outputs.count; i++) elements += at->golden.outputs.items[i].count;
   if (good && at->golden.phases.count > 0) good = journal_put_note(at->journal, NOTE_PHASES, phases_text(at), at->diags);
-  return good && put_measured(at) && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
+  return good && put_measured(at) && put_cells(at) && put_count(at, NOTE_SCHEME_BITS, scheme) && put_count(at, NOTE_CHIP_BITS, chip) &&
          put_count(at, NOTE_OUTPUT_ELEMENTS, elements);
 }
 

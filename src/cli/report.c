@@ -378,9 +378,9 @@ const Command command_compare = {
     .usage = "A B...",
     .summary = "what a protection removes and costs: one campaign against others",
     .synopsis = "redoubt compare A.db B.db [C.db...]\n",
-    .about = "One campaign against others, e.g. without and with --protect: what became of each fault, how much of the\n"
-             "SDC-AVF and the DUE-AVF is removed, with intervals, and what that costs. Faults are paired where they can be:\n"
-             "the same faults, or the same bits at the same fraction of the run.\n",
+    .about = "One campaign against others, e.g. without and with --protect: what changes net, the protection's own cells\n"
+             "included, what that costs, what became of each fault, and what is removed of each structure's AVF, with\n"
+             "intervals. Faults are paired where they can be: the same faults, or the same bits at the same fraction of the run.\n",
     .groups = {&compare_group},
     .ending = "Exit codes: 0 compared, 2 bad usage or input, 4 a simulation failed in Redoubt itself, 5 a journal is unfinished.\n",
     .wanted = "name two journals",

@@ -43,9 +43,9 @@ void journal_dump(const Journal *journal, Text *out) {
   if (meta->standing[0] != '\0') text_add(out, "standing fault %s\n", meta->standing);
   if (meta->tolerance[0] != '\0') text_add(out, "tolerance %s\n", meta->tolerance);
   if (meta->sampling[0] != '\0') text_add(out, "sampling %s\n", meta->sampling);
-  const JournalNote notes[] = {NOTE_ASKED_FAULTS,  NOTE_ASKED_MARGIN,    NOTE_ASKED_CONFIDENCE,   NOTE_SETTLED_BELOW,  NOTE_COMPLETE,
-                               NOTE_SCHEME_BITS,   NOTE_CHIP_BITS,       NOTE_OUTPUT_ELEMENTS,    NOTE_ENERGY_DYNAMIC, NOTE_ENERGY_LEAKAGE,
-                               NOTE_OCCUPANCY_SMS, NOTE_OCCUPANCY_WARPS, NOTE_OCCUPANCY_REGISTERS};
+  const JournalNote notes[] = {NOTE_ASKED_FAULTS,   NOTE_ASKED_MARGIN,  NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,      NOTE_COMPLETE,
+                               NOTE_SCHEME_BITS,    NOTE_CELLS,         NOTE_CHIP_BITS,        NOTE_OUTPUT_ELEMENTS,    NOTE_ENERGY_DYNAMIC,
+                               NOTE_ENERGY_LEAKAGE, NOTE_OCCUPANCY_SMS, NOTE_OCCUPANCY_WARPS,  NOTE_OCCUPANCY_REGISTERS};
   for (size_t i = 0; i < COUNT_OF(notes); i++) text_add(out, "%s %s\n", note_keys[notes[i]], journal_note(journal, notes[i]));
   journal_each_golden(journal, dump_launch, out);
   journal_each_structure(journal, dump_structure, out);

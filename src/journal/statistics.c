@@ -49,13 +49,13 @@ static double paired_correlation(PairedCounts counts) {
 // Distance of a limit from the difference, when one share may be off by x in one direction and the other by y in the other.
 static double paired_distance(double x, double y, double correlation) { return sqrt(fmax(x * x - 2 * correlation * x * y + y * y, 0)); }
 
-Interval paired_interval(PairedCounts counts, double confidence) {
+Interval paired_interval(PairedCounts counts, double weight_1, double weight_2, double confidence) {
   double hits_1 = counts.both + counts.first, hits_2 = counts.both + counts.second, trials = hits_1 + counts.second + counts.neither;
-  if (trials <= 0) return (Interval){-1, 1};
-  double p1 = hits_1 / trials, p2 = hits_2 / trials, correlation = paired_correlation(counts);
+  if (trials <= 0) return (Interval){-weight_2, weight_1};
+  double p1 = hits_1 / trials, p2 = hits_2 / trials, correlation = paired_correlation(counts), value = weight_1 * p1 - weight_2 * p2;
   Interval w1 = wilson_share(p1, trials, confidence), w2 = wilson_share(p2, trials, confidence);
-  return (Interval){p1 - p2 - paired_distance(p1 - w1.low, w2.high - p2, correlation),
-                    p1 - p2 + paired_distance(w1.high - p1, p2 - w2.low, correlation)};
+  return (Interval){value - paired_distance(weight_1 * (p1 - w1.low), weight_2 * (w2.high - p2), correlation),
+                    value + paired_distance(weight_1 * (w1.high - p1), weight_2 * (p2 - w2.low), correlation)};
 }
 
 Interval difference_interval(double share_1, Interval interval_1, double share_2, Interval interval_2) {

@@ -25,9 +25,10 @@ Interval wilson_share(double share, double trials, double confidence);
 typedef struct PairedCounts {
   double both, first, second, neither;
 } PairedCounts;
-// For the first share less the second, by Newcombe's method 10 (Statistics in Medicine 17, 1998, pages 2635 to 2650), which
-// puts the two shares' Wilson intervals together with the correlation between them. -1..1 without any.
-Interval paired_interval(PairedCounts counts, double confidence);
+// For the first share times its weight less the second times its own. Where both weights are 1 it is Newcombe's method 10 (Statistics in Medicine 17,
+// 1998, pages 2635 to 2650), which puts the two shares' Wilson intervals together with the correlation between them; other weights scale those
+// intervals first. -weight_2..weight_1 without any.
+Interval paired_interval(PairedCounts counts, double weight_1, double weight_2, double confidence);
 // For the first share less the second, of two samples that have nothing to do with each other: Newcombe's method 10 for independent
 // proportions (Statistics in Medicine 17, 1998, pages 873 to 890).
 Interval difference_interval(double share_1, Interval interval_1, double share_2, Interval interval_2);

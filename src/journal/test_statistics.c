@@ -65,7 +65,7 @@ static void test_paired(void **state) {
                {{0, 30, 0, 0}, 0.8395, 1.0, 5e-5},
                {{1, 1, 7, 12}, -0.507, -0.026, 5e-4}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    Interval interval = paired_interval(cases[i].counts, 0.95);
+    Interval interval = paired_interval(cases[i].counts, 1, 1, 0.95);
     assert_near(interval.low, cases[i].low, cases[i].digits);
     assert_near(interval.high, cases[i].high, cases[i].digits);
   }
@@ -74,17 +74,29 @@ static void test_paired(void **state) {
 // Exchanged it is the same with the other sign; sure of more it is wider; without any pair it says nothing; large counts are fine.
 static void test_paired_at_its_ends(void **state) {
   (void)state;
-  Interval there = paired_interval((PairedCounts){5, 9, 2, 100}, 0.99), back = paired_interval((PairedCounts){5, 2, 9, 100}, 0.99);
+  Interval there = paired_interval((PairedCounts){5, 9, 2, 100}, 1, 1, 0.99),
+           back = paired_interval((PairedCounts){5, 2, 9, 100}, 1, 1, 0.99);
   assert_near(there.low, -back.high, 1e-12);
   assert_near(there.high, -back.low, 1e-12);
-  Interval less = paired_interval((PairedCounts){5, 9, 2, 100}, 0.9);
+  Interval less = paired_interval((PairedCounts){5, 9, 2, 100}, 1, 1, 0.9);
   assert_true(less.low > there.low && less.high < there.high);
-  Interval none = paired_interval((PairedCounts){0}, 0.99);
+  Interval none = paired_interval((PairedCounts){0}, 1, 1, 0.99);
   assert_true(none.low == -1 && none.high == 1);
-  Interval same = paired_interval((PairedCounts){0, 0, 0, 1000}, 0.99); // no fault did harm: still not sure that none ever does
+  Interval same = paired_interval((PairedCounts){0, 0, 0, 1000}, 1, 1, 0.99); // no fault did harm: still not sure that none ever does
   assert_true(same.low < 0 && same.low > -0.01 && same.high > 0 && same.high < 0.01);
-  Interval large = paired_interval((PairedCounts){1000000, 900000, 100000, 998000000}, 0.99);
+  Interval large = paired_interval((PairedCounts){1000000, 900000, 100000, 998000000}, 1, 1, 0.99);
   assert_true(large.low > 0.00079 && large.low < 0.0008 && large.high > 0.0008 && large.high < 0.00081);
+}
+
+// Weights scale the shares and their Wilson intervals: 3 x 0.6 less 0.4; 1 x 0.6 alone has Wilson's interval. By a script of the formulas.
+static void test_paired_with_weights(void **state) {
+  (void)state;
+  const PairedCounts counts = {18, 12, 2, 18};
+  Interval three = paired_interval(counts, 3, 1, 0.95), one = paired_interval(counts, 1, 0, 0.95), share = wilson_share(0.6, 50, 0.95);
+  assert_near(three.low, 1.0279238243656046, 1e-9);
+  assert_near(three.high, 1.7336543176417447, 1e-9);
+  assert_near(one.low, share.low, 1e-12);
+  assert_near(one.high, share.high, 1e-12);
 }
 
 // Leveugle et al., DATE 2009: 9,604 faults give 1% at 95%; at 99% it is 0.25 * (2.5758 / 0.01)^2.
@@ -161,9 +173,16 @@ static void test_ratio(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_quantiles),          cmocka_unit_test(test_ratio),       cmocka_unit_test(test_wilson),
-      cmocka_unit_test(test_wilson_at_its_ends), cmocka_unit_test(test_weighted),    cmocka_unit_test(test_paired),
-      cmocka_unit_test(test_paired_at_its_ends), cmocka_unit_test(test_sample_size), cmocka_unit_test(test_margin_is_the_inverse),
+      cmocka_unit_test(test_quantiles),
+      cmocka_unit_test(test_ratio),
+      cmocka_unit_test(test_wilson),
+      cmocka_unit_test(test_wilson_at_its_ends),
+      cmocka_unit_test(test_weighted),
+      cmocka_unit_test(test_paired),
+      cmocka_unit_test(test_paired_at_its_ends),
+      cmocka_unit_test(test_paired_with_weights),
+      cmocka_unit_test(test_sample_size),
+      cmocka_unit_test(test_margin_is_the_inverse),
       cmocka_unit_test(test_ends_when_sure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

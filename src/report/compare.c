@@ -1,258 +1,15 @@
-// Two journals side by side, e.g. without and with a protection: what became of each fault, what the protection removes of SDCs and
-// DUEs, and what it costs. Faults are paired where that is possible, since pairs tell more. A pair has the same number within the same structure;
-// of journals that do not have such numbers, the same number in the campaign.
-// - the same fault in both: same bits, same cycle;
-// - the same bits at the same fraction of the run, where a protection changes the time. A draw is a fraction of the run's cycles, so
-//   equal numbers mean that.
-// Differences of pairs have Newcombe's interval for paired proportions, others that for independent ones (statistics.h): unlike Wald's
-// both hold for small shares.
-#include "report/report_internal.h"
+// Two journals side by side, e.g. without and with a protection: what B changes net, what became of each fault, what the protection removes of SDCs and
+// DUEs by structure, and what it costs. pairs.c has the numbers.
+#include "report/findings.h"
+#include "report/pairs.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum Pairing { PAIRED_FAULTS, PAIRED_PLACES, UNPAIRED } Pairing;
-
-typedef struct StructurePairs {
-  const StructureSummary *a, *b; // b: NULL where the other journal has none of that name
-  double pairs;
-  PairedCounts counts[MEASURES]; // in both, in A alone, in B alone, in none
-} StructurePairs;
-
-typedef struct Pairs {
-  const Report *a, *b;
-  Pairing pairing;
-  uint64_t moved[OUTCOME_COUNT][OUTCOME_COUNT];
-  uint64_t same, places, differ; // same number: same bits and cycle; same bits at the same fraction; others
-  uint64_t alone_a, alone_b;     // in one journal only
-  StructurePairs *structures;
-  uint32_t structure_count;
-} Pairs;
-
-// ---- Paired ----------------------------------------------------------------------------------------
-
-// Draws are made in the same way from the same numbers.
-static bool are_drawn_alike(const JournalMeta *a, const JournalMeta *b) {
-  return a->seed == b->seed && strcmp(a->target, b->target) == 0 && strcmp(a->arguments, b->arguments) == 0 &&
-         strcmp(a->model, b->model) == 0 && strcmp(a->window, b->window) == 0;
-}
-
-static bool is_same_place(const FaultRow *a, const FaultRow *b) {
-  size_t length = strcspn(a->fault, "@");
-  return strcspn(b->fault, "@") == length && strncmp(a->fault, b->fault, length) == 0;
-}
-
-// Of a window that is all of the run this can be checked; within a cycle of either.
-static bool is_same_fraction(const Pairs *pairs, const FaultRow *a, const FaultRow *b) {
-  double cycles_a = (double)pairs->a->cycles, cycles_b = (double)pairs->b->cycles;
-  if (strcmp(pairs->a->meta->window, "all") != 0) return true;
-  return fabs((double)a->cycle * cycles_b - (double)b->cycle * cycles_a) <= cycles_a + cycles_b;
-}
-
-static void add_pair(Pairs *pairs, StructurePairs *structure, const FaultRow *a, const FaultRow *b, bool alike) {
-  bool same = strcmp(a->fault, b->fault) == 0;
-  if (!same && !(alike && is_same_place(a, b) && is_same_fraction(pairs, a, b))) {
-    pairs->differ++;
-    return;
-  }
-  *(same ? &pairs->same : &pairs->places) += 1;
-  pairs->moved[a->outcome][b->outcome]++;
-  structure->pairs++;
-  for (uint32_t m = 0; m < MEASURES; m++) {
-    bool in_a = measure_counts((Measure)m, a->outcome), in_b = measure_counts((Measure)m, b->outcome);
-    PairedCounts *counts = &structure->counts[m];
-    *(in_a ? in_b ? &counts->both : &counts->first : in_b ? &counts->second : &counts->neither) += 1;
-  }
-}
-
-// Numbers within structures grow with those of the faults, so one walk finds all pairs: it takes the faults of one number at a time, one of each
-// structure.
-enum { MOST_IN_TURN = 256 };
-typedef struct Turn {
-  FaultCursor *from;
-  FaultRow next; // after those that are here
-  bool has_next;
-  uint64_t number;
-  uint32_t count;
-  FaultRow rows[MOST_IN_TURN];
-  Text texts[MOST_IN_TURN]; // of the rows' faults
-} Turn;
-
-static uint64_t number_of(const FaultRow *row) { return row->number < 0 ? row->id : (uint64_t)row->number; }
-
-static void turn_next(Turn *turn) {
-  turn->count = 0;
-  turn->number = turn->has_next ? number_of(&turn->next) : UINT64_MAX;
-  while (turn->has_next && turn->count < MOST_IN_TURN && number_of(&turn->next) == turn->number) {
-    Text *text = &turn->texts[turn->count];
-    text->length = 0;
-    text_add(text, "%s", turn->next.fault);
-    turn->rows[turn->count] = turn->next;
-    turn->rows[turn->count++].fault = text->at;
-    turn->has_next = journal_next_fault(turn->from, &turn->next);
-  }
-}
-
-static Turn *turn_begin(const Journal *journal) {
-  Turn *turn = calloc(1, sizeof *turn);
-  ASSERT(turn != NULL);
-  turn->from = journal_faults(journal);
-  turn->has_next = journal_next_fault(turn->from, &turn->next);
-  turn_next(turn);
-  return turn;
-}
-
-static bool turn_end(Turn *turn) {
-  bool good = journal_end_faults(turn->from);
-  for (uint32_t i = 0; i < MOST_IN_TURN; i++) text_free(&turn->texts[i]);
-  free(turn);
-  return good;
-}
-
-static const FaultRow *turn_row(const Turn *turn, const StructureSummary *structure) {
-  for (uint32_t i = 0; structure != NULL && i < turn->count; i++) {
-    if (turn->rows[i].region == structure->region) return &turn->rows[i];
-  }
-  return NULL;
-}
-
-// Faults of one number.
-static void pair_turns(Pairs *pairs, const Turn *a, const Turn *b, bool alike) {
-  uint64_t both = 0;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    StructurePairs *structure = &pairs->structures[i];
-    const FaultRow *left = turn_row(a, structure->a), *right = turn_row(b, structure->b);
-    if (left == NULL || right == NULL) continue;
-    add_pair(pairs, structure, left, right, alike);
-    both++;
-  }
-  pairs->alone_a += a->count - both;
-  pairs->alone_b += b->count - both;
-}
-
-static bool pair_up(Pairs *pairs, Diags *diags) {
-  bool alike = are_drawn_alike(pairs->a->meta, pairs->b->meta);
-  Turn *a = turn_begin(pairs->a->journal), *b = turn_begin(pairs->b->journal);
-  while (a->count > 0 || b->count > 0) {
-    if (a->number == b->number) pair_turns(pairs, a, b, alike);
-    else *(a->number < b->number ? &pairs->alone_a : &pairs->alone_b) += a->number < b->number ? a->count : b->count;
-    bool take_a = a->number <= b->number, take_b = b->number <= a->number;
-    if (take_a) turn_next(a);
-    if (take_b) turn_next(b);
-  }
-  bool good_a = turn_end(a), good_b = turn_end(b);
-  if (!good_a) return journal_damaged(pairs->a->journal, diags);
-  if (!good_b) return journal_damaged(pairs->b->journal, diags);
-  // Some pairs among faults that are others would be chance.
-  if (pairs->same + pairs->places <= pairs->differ) pairs->pairing = UNPAIRED;
-  else pairs->pairing = pairs->places > 0 ? PAIRED_PLACES : PAIRED_FAULTS;
-  return true;
-}
-
-static const StructureSummary *structure_named(const Report *report, const char *name) {
-  for (uint32_t i = 0; i < report->structures.count; i++) {
-    if (strcmp(report->structures.items[i].name, name) == 0) return &report->structures.items[i];
-  }
-  return NULL;
-}
-
-static void list_structures(Pairs *pairs) {
-  pairs->structures = ARENA_ARRAY(pairs->a->arena, StructurePairs, pairs->a->structures.count + 1);
-  for (uint32_t i = 0; i < pairs->a->structures.count; i++) {
-    const StructureSummary *structure = &pairs->a->structures.items[i];
-    pairs->structures[pairs->structure_count++] = (StructurePairs){.a = structure, .b = structure_named(pairs->b, structure->name)};
-  }
-}
-
-// ---- What is removed ---------------------------------------------------------------------------------
-
-typedef struct Change {
-  Estimate a, b, removed; // removed: A less B
-} Change;
-
-static Estimate share_of_pairs(double hits, double pairs, double confidence) {
-  Interval interval = wilson_share(hits / pairs, pairs, confidence);
-  return (Estimate){true, hits / pairs, interval.low, interval.high};
-}
-
-// Where faults are paired, A and B are shares of the pairs: one journal may hold more faults, and removed is A less B.
-static Change change_of(const Pairs *pairs, const StructurePairs *structure, Measure measure) {
-  double confidence = pairs->a->confidence;
-  Change change = {0};
-  if (pairs->pairing != UNPAIRED) {
-    const PairedCounts *counts = &structure->counts[measure];
-    if (structure->pairs <= 0) return change;
-    Interval interval = paired_interval(*counts, confidence);
-    change.a = share_of_pairs(counts->both + counts->first, structure->pairs, confidence);
-    change.b = share_of_pairs(counts->both + counts->second, structure->pairs, confidence);
-    change.removed = (Estimate){true, (counts->first - counts->second) / structure->pairs, interval.low, interval.high};
-    return change;
-  }
-  change.a = tally_estimate(&structure->a->tally, measure, confidence);
-  if (structure->b != NULL) change.b = tally_estimate(&structure->b->tally, measure, confidence);
-  if (change.a.is_known && change.b.is_known) {
-    Interval interval = difference_interval(change.a.value, (Interval){change.a.low, change.a.high}, change.b.value,
-                                            (Interval){change.b.low, change.b.high});
-    change.removed = (Estimate){true, change.a.value - change.b.value, interval.low, interval.high};
-  }
-  return change;
-}
-
-typedef double (*WeightOf)(const Pairs *, const StructurePairs *);
-static double bits_weight(const Pairs *pairs, const StructurePairs *structure) {
-  (void)pairs;
-  return (double)structure->a->bits;
-}
-
-// Other sizes or other models have other rates: the FIT of a difference of AVFs is then not known.
-static double rate_weight(const Pairs *pairs, const StructurePairs *structure) {
-  const StructureSummary *a = structure->a, *b = structure->b;
-  if (report_boards(pairs->a) != report_boards(pairs->b)) return 0;
-  if (b == NULL || a->bits != b->bits || a->fit_per_mbit != b->fit_per_mbit) return 0;
-  return (double)a->bits / (1 << 20) * a->fit_per_mbit * report_boards(pairs->a);
-}
-
-static void sum_add(EstimateSum *sum, double factor, Estimate part) {
-  estimate_sum_add(sum, factor, part.value, (Interval){part.low, part.high});
-}
-
-static Estimate sum_end(const EstimateSum *sum) {
-  Interval interval = estimate_sum_interval(sum);
-  return (Estimate){true, sum->value, interval.low, interval.high};
-}
-
-// Each structure that both have, by a weight: its bits, or its rate.
-static Change sum_changes(const Pairs *pairs, Measure measure, WeightOf weight, double scale) {
-  EstimateSum a = {0}, b = {0}, removed = {0};
-  bool any = false;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    Change change = change_of(pairs, &pairs->structures[i], measure);
-    double factor = weight(pairs, &pairs->structures[i]) * scale;
-    if (!change.removed.is_known || factor <= 0) continue;
-    any = true;
-    sum_add(&a, factor, change.a);
-    sum_add(&b, factor, change.b);
-    sum_add(&removed, factor, change.removed);
-  }
-  return any ? (Change){sum_end(&a), sum_end(&b), sum_end(&removed)} : (Change){0};
-}
-
-static Estimate fit_removed(const Pairs *pairs, Measure measure) { return sum_changes(pairs, measure, rate_weight, 1).removed; }
-
-static Change chip_change(const Pairs *pairs, Measure measure) {
-  double bits = 0;
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    bool is_known = change_of(pairs, &pairs->structures[i], measure).removed.is_known;
-    bits += is_known ? (double)pairs->structures[i].a->bits : 0;
-  }
-  return bits > 0 ? sum_changes(pairs, measure, bits_weight, 1 / bits) : (Change){0};
-}
-
 // ---- Text --------------------------------------------------------------------------------------------
 
-enum { SHARE_WIDTH = 24 };
+enum { SHARE_WIDTH = 24, NET_WIDTH = 22 };
 
 static void add_journal(Text *out, const char *name, const Report *report) {
   const JournalMeta *meta = report->meta;
@@ -299,6 +56,129 @@ static void add_pairing(const Pairs *pairs, Text *out) {
     text_add(out, "%" PRIu64 " faults in A alone, %" PRIu64 " in B alone: not compared\n", pairs->alone_a, pairs->alone_b);
   if (pairs->differ > 0)
     text_add(out, "%" PRIu64 " have the same number within their structure but strike other bits: not compared\n", pairs->differ);
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    if (structure->presence == STRUCK_IN_BOTH && !is_paired(pairs, structure))
+      text_add(out, "not paired is %s: its faults are others in B\n", structure_pairs_name(structure));
+  }
+}
+
+// ---- Net ---------------------------------------------------------------------------------------------
+
+static const char *const net_names[2][MEASURES] = {{"SDC-AVF", "DUE-AVF", "AVF"}, {"SDC FIT", "DUE FIT", "SDC and DUE FIT"}};
+
+// What the hurried reader wants to know. An interval that holds 0 shows nothing.
+static const char *verdict_of(Estimate removed) {
+  return removed.low > 0 ? "less in B" : removed.high < 0 ? "more in B" : "no difference shown";
+}
+
+static void add_net_rows(const Pairs *pairs, ChangeUnit unit, Text *out) {
+  bool is_fit = unit == UNIT_FIT;
+  text_add(out, "%-19s  %-*s  %-*s  %s\n", is_fit ? "net, per 10^9 hours" : "net, % of A's bits", NET_WIDTH, "A", NET_WIDTH, "B",
+           "removed by B");
+  for (uint32_t m = 0; m < MEASURES; m++) {
+    Change change = net_change(pairs, (Measure)m, unit);
+    const Estimate estimates[] = {change.a, change.b, change.removed};
+    text_add(out, "  %-17s", net_names[is_fit][m]);
+    for (size_t i = 0; i < COUNT_OF(estimates); i++) {
+      char text[ESTIMATE_TEXT];
+      text_add(out, "  %-*s", NET_WIDTH, estimate_text(estimates[i], is_fit ? AS_NUMBER : AS_PERCENT, text));
+    }
+    text_add(out, "  %s\n", verdict_of(change.removed));
+  }
+}
+
+typedef bool (*Wanted)(const Pairs *pairs, const StructurePairs *structure);
+static bool is_in_both(const Pairs *pairs, const StructurePairs *structure) {
+  (void)pairs;
+  return structure->presence == STRUCK_IN_BOTH;
+}
+static bool is_of_a(const Pairs *pairs, const StructurePairs *structure) {
+  (void)pairs;
+  return structure->presence == ADDED_BY_A;
+}
+static bool is_of_b(const Pairs *pairs, const StructurePairs *structure) {
+  (void)pairs;
+  return structure->presence == ADDED_BY_B;
+}
+static bool lacks_fit(const Pairs *pairs, const StructurePairs *structure) {
+  return structure->presence != NOT_COMPARED && !structure_has_fit(pairs, structure);
+}
+
+// "before rf, shared and 3 more"; nothing where there is none.
+static uint32_t add_names(const Pairs *pairs, Wanted is_wanted, const char *before, Text *out) {
+  Names names = {0};
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    if (is_wanted(pairs, &pairs->structures[i])) names_add(&names, structure_pairs_name(&pairs->structures[i]), MOST_NAMES);
+  }
+  uint32_t count = names.count;
+  const char *text = names_end(pairs->a->arena, &names);
+  if (count > 0) text_add(out, "%s%s", before, text);
+  return count;
+}
+
+// One side's own cells that it has not struck.
+static void add_unstruck(const Report *report, const Report *other, char side, Text *out) {
+  Unstruck unstruck = unstruck_cells(report, other);
+  const char *const structures = journal_meta(report->journal)->structures;
+  if (!unstruck.is_known)
+    text_add(out, "  whether the protection of %c adds further cells is not recorded: the journal is of an older Redoubt\n", side);
+  if (unstruck.bits <= 0) return;
+  text_add(out, "  NOT IN IT: %s (%.0f bits), which %c adds and its campaign did not strike: their harm is not counted.\n",
+           unstruck.names[0] == '\0' ? "cells without a recorded name" : unstruck.names, unstruck.bits, side);
+  if (unstruck.names[0] != '\0') text_add(out, "  --structure %s,%s or --structure all strikes them\n", structures, unstruck.names);
+}
+
+static void add_left_out(const Pairs *pairs, Text *out) {
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    if (structure->presence == NOT_COMPARED)
+      text_add(out, "  left out: %s, struck in %s: %s\n", structure_pairs_name(structure),
+               structure->a == NULL   ? "B"
+               : structure->b == NULL ? "A"
+                                      : "A and B",
+               structure->why);
+  }
+}
+
+// Percent, with its sign.
+static void add_short_cost(const Pairs *pairs, Text *out) {
+  Cost cost = pairs_cost(pairs);
+  text_add(out, "  B costs %+.2f%% time", 100 * cost.time);
+  if (cost.has_bits) text_add(out, ", %+.3f%% bits", 100 * cost.share_of_bits);
+  if (cost.has_energy) text_add(out, ", %+.2f%% energy", 100 * cost.energy);
+  text_add(out, "\n");
+}
+
+static bool has_any_fit(const Pairs *pairs) { return net_change(pairs, MEASURE_AVF, UNIT_FIT).removed.is_known; }
+
+// What is not sure of the rates is so in A and in B alike.
+static void add_rates(const Pairs *pairs, Text *out) {
+  Text text = {0};
+  report_rates_text(pairs->b, &text);
+  if (text.length > 0) text_add(out, "  %s\n", text.at);
+  text_free(&text);
+}
+
+static void add_net(const Pairs *pairs, Text *out) {
+  bool has_fit = has_any_fit(pairs);
+  Text without = {0};
+  uint32_t lacking = add_names(pairs, lacks_fit, "", &without);
+  text_add(out, "\n");
+  if (has_fit) add_net_rows(pairs, UNIT_FIT, out);
+  if (has_fit) add_rates(pairs, out);
+  if (has_fit && lacking > 0) text_add(out, "  in no FIT, since no rate is known: %s\n", without.at);
+  if (!has_fit || lacking > 0) add_net_rows(pairs, UNIT_POINTS, out);
+  text_free(&without);
+  add_names(pairs, is_in_both, "  over ", out);
+  add_names(pairs, is_of_b, "; and what B alone has: ", out);
+  add_names(pairs, is_of_a, "; and what A alone has: ", out);
+  text_add(out, "\n");
+  add_unstruck(pairs->a, pairs->b, 'A', out);
+  add_unstruck(pairs->b, pairs->a, 'B', out);
+  add_left_out(pairs, out);
+  add_short_cost(pairs, out);
+  text_add(out, "\n");
 }
 
 static void add_moves(const Pairs *pairs, Text *out) {
@@ -384,31 +264,52 @@ static void add_change_row(const char *name, const Change *change, Estimate fit,
   text_add(out, "\n");
 }
 
+// Of cells that one side does not have there is no share.
+static Change shown_change(const Pairs *pairs, const StructurePairs *structure, Measure measure) {
+  Change change = structure_change(pairs, structure, measure, UNIT_SHARE);
+  if (structure->a == NULL) change.a.is_known = false;
+  if (structure->b == NULL) change.b.is_known = false;
+  return change;
+}
+
+// By bits alone; where the chips differ, as a part of A's bits.
+static const char *all_name(const Pairs *pairs) {
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    bool is_alike =
+        structure->presence == NOT_COMPARED || (structure->presence == STRUCK_IN_BOTH && structure->a->bits == structure->b->bits);
+    if (!is_alike) return "all, of A's bits";
+  }
+  return report_boards(pairs->a) == report_boards(pairs->b) ? "all, by bits" : "all, of A's bits";
+}
+
 static void add_changes(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
     uint32_t shown = 0;
-    bool has_fit = fit_removed(pairs, (Measure)m).is_known;
+    Change net = net_change(pairs, (Measure)m, UNIT_POINTS);
+    Estimate fit = net_change(pairs, (Measure)m, UNIT_FIT).removed;
     text_add(out, "\n%-20s  %-*s  %-*s  %s\n", measures[m].title, SHARE_WIDTH, "A %", SHARE_WIDTH, "B %",
-             has_fit ? "removed, in points            FIT removed" : "removed, in points");
+             fit.is_known ? "removed, in points            FIT removed" : "removed, in points");
     for (uint32_t i = 0; i < pairs->structure_count; i++) {
       const StructurePairs *structure = &pairs->structures[i];
-      Change change = change_of(pairs, structure, (Measure)m);
-      double rate = rate_weight(pairs, structure);
+      Change change = shown_change(pairs, structure, (Measure)m);
       if (!change.removed.is_known) continue;
-      add_change_row(structure->a->name, &change, estimate_times(change.removed, rate), out);
+      add_change_row(structure_pairs_name(structure), &change, structure_change(pairs, structure, (Measure)m, UNIT_FIT).removed, out);
       shown++;
     }
-    if (shown < 2) continue;
-    Change all = chip_change(pairs, (Measure)m);
-    add_change_row("all, by bits", &all, fit_removed(pairs, (Measure)m), out);
+    if (shown > 1) add_change_row(all_name(pairs), &net, fit, out);
   }
   text_add(out, "Intervals at %.4g%%. Removed is A less B: a negative number is added by B.\n", 100 * pairs->a->confidence);
+  if (strcmp(all_name(pairs), "all, by bits") != 0)
+    text_add(
+        out,
+        "Of A's bits: harm in cells that one of them alone has counts as that in all others, so that more cells make no AVF smaller.\n");
 }
 
 static void add_per_cost(const Pairs *pairs, const char *cost, double percent, Text *out) {
   if (percent <= 0) return;
   for (uint32_t m = 0; m < MEASURES; m++) {
-    Estimate removed = estimate_times(chip_change(pairs, (Measure)m).removed, 100 / percent);
+    Estimate removed = estimate_times(net_change(pairs, (Measure)m, UNIT_POINTS).removed, 100 / percent);
     if (!removed.is_known) continue;
     char text[ESTIMATE_TEXT];
     text_add(out, "  %s removed per 1%% of %s: %s points\n", measures[m].title, cost, estimate_text(removed, AS_NUMBER, text));
@@ -416,17 +317,15 @@ static void add_per_cost(const Pairs *pairs, const char *cost, double percent, T
 }
 
 // Of the runs without faults. Its sign says what the protection does: one that saves time may save energy too.
-// In percent; 0 where it is not known.
-static double add_energy(const Pairs *pairs, Text *out) {
-  double a = report_energy(pairs->a), b = report_energy(pairs->b);
-  if (a <= 0 || b <= 0) {
+static void add_energy(const Pairs *pairs, const Cost *cost, Text *out) {
+  if (!cost->has_energy) {
     text_add(out, "  energy: not known: the machine file gives no energies (power.*)\n");
-    return 0;
+    return;
   }
-  text_add(out, "  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model:\n    dynamic %.6g and %.6g, leakage %.6g and %.6g\n", b,
-           a, 100 * (b / a - 1), report_note(pairs->b, NOTE_ENERGY_DYNAMIC), report_note(pairs->a, NOTE_ENERGY_DYNAMIC),
-           report_note(pairs->b, NOTE_ENERGY_LEAKAGE), report_note(pairs->a, NOTE_ENERGY_LEAKAGE));
-  return 100 * (b / a - 1);
+  text_add(out, "  energy: %.6g instead of %.6g nJ (%+.2f%%), by the power model:\n    dynamic %.6g and %.6g, leakage %.6g and %.6g\n",
+           report_energy(pairs->b), report_energy(pairs->a), 100 * cost->energy, report_note(pairs->b, NOTE_ENERGY_DYNAMIC),
+           report_note(pairs->a, NOTE_ENERGY_DYNAMIC), report_note(pairs->b, NOTE_ENERGY_LEAKAGE),
+           report_note(pairs->a, NOTE_ENERGY_LEAKAGE));
 }
 
 // A second board is all of the chip once more: in the bits, in the energy, and not in the time.
@@ -439,41 +338,46 @@ static void add_boards(const Pairs *pairs, Text *out) {
 }
 
 static void add_cost(const Pairs *pairs, Text *out) {
-  uint64_t time_a = report_time(pairs->a), time_b = report_time(pairs->b);
-  double time = 100 * ((double)time_b / (double)max_u64(time_a, 1) - 1);
-  double bits_a = report_scheme_bits(pairs->a), bits_b = report_scheme_bits(pairs->b);
-  double chip = report_note(pairs->a, NOTE_CHIP_BITS), share = chip > 0 ? 100 * (bits_b - bits_a) / chip : 0;
+  Cost cost = pairs_cost(pairs);
   text_add(out, "\ncost of B against A\n");
-  text_add(out, "  time: %" PRIu64 " instead of %" PRIu64 " cycles (%+.2f%%)\n", time_b, time_a, time);
+  text_add(out, "  time: %" PRIu64 " instead of %" PRIu64 " cycles (%+.2f%%)\n", report_time(pairs->b), report_time(pairs->a),
+           100 * cost.time);
   add_boards(pairs, out);
-  if (chip > 0) text_add(out, "  bits: %+.0f (%+.3f%% of the chip's)\n", bits_b - bits_a, share);
-  double energy = add_energy(pairs, out);
-  add_per_cost(pairs, "time", time, out);
-  add_per_cost(pairs, "bits", share, out);
-  add_per_cost(pairs, "energy", energy, out);
+  if (cost.has_bits) text_add(out, "  bits: %+.0f (%+.3f%% of the chip's)\n", cost.bits, 100 * cost.share_of_bits);
+  add_energy(pairs, &cost, out);
+  add_per_cost(pairs, "time", 100 * cost.time, out);
+  add_per_cost(pairs, "bits", 100 * cost.share_of_bits, out);
+  add_per_cost(pairs, "energy", 100 * cost.energy, out);
 }
 
 // ---- CSV and JSON ------------------------------------------------------------------------------------
 
-// Each structure under a measure; after the last, where there are several, all of them by their bits.
+// Each structure under a measure; after the last, all of them: the net change.
 typedef struct ChangeRow {
   const char *structure;
-  Change change;
-  Estimate fit; // removed
+  Change change, fit;
+  const char *note; // why it is compared otherwise than others, or not; "": it is like others
 } ChangeRow;
 
-// False: past the last. A structure that cannot be compared has an empty row.
+static const char *note_of(const StructurePairs *structure) {
+  switch (structure->presence) {
+  case ADDED_BY_A: return "A alone has it";
+  case ADDED_BY_B: return "B alone has it";
+  case NOT_COMPARED: return structure->why;
+  default: return "";
+  }
+}
+
+// False: past the last.
 static bool row_at(const Pairs *pairs, Measure measure, uint32_t number, ChangeRow *row) {
-  *row = (ChangeRow){0};
-  if (number < pairs->structure_count) {
-    const StructurePairs *structure = &pairs->structures[number];
-    Change change = change_of(pairs, structure, measure);
-    if (change.removed.is_known)
-      *row = (ChangeRow){structure->a->name, change, estimate_times(change.removed, rate_weight(pairs, structure))};
+  if (number > pairs->structure_count) return false;
+  if (number == pairs->structure_count) {
+    *row = (ChangeRow){"all", net_change(pairs, measure, UNIT_POINTS), net_change(pairs, measure, UNIT_FIT), net_lacks(pairs)};
     return true;
   }
-  if (number > pairs->structure_count || pairs->structure_count < 2) return false;
-  *row = (ChangeRow){"all", chip_change(pairs, measure), fit_removed(pairs, measure)};
+  const StructurePairs *structure = &pairs->structures[number];
+  *row = (ChangeRow){structure_pairs_name(structure), shown_change(pairs, structure, measure),
+                     structure_change(pairs, structure, measure, UNIT_FIT), note_of(structure)};
   return true;
 }
 
@@ -481,14 +385,15 @@ static void add_csv(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
     ChangeRow row;
     for (uint32_t i = 0; row_at(pairs, (Measure)m, i, &row); i++) {
-      if (row.structure == NULL) continue;
-      const Estimate estimates[] = {row.change.a, row.change.b, row.change.removed, row.fit};
+      const Estimate estimates[] = {row.change.a, row.change.b, row.change.removed, row.fit.a, row.fit.b, row.fit.removed};
       text_add_csv(out, journal_path(pairs->a->journal));
       add_text(out, ",");
       text_add_csv(out, journal_path(pairs->b->journal));
       text_add(out, ",%s,%s", measures[m].key, row.structure);
       for (size_t k = 0; k < COUNT_OF(estimates); k++) csv_estimate(out, estimates[k]);
-      text_add(out, ",%.9g\n", pairs->a->confidence);
+      text_add(out, ",%.9g,", pairs->a->confidence);
+      text_add_csv_name(out, row.note);
+      text_add(out, "\n");
     }
   }
 }
@@ -507,18 +412,29 @@ static json_t *side_json(const Report *report) {
   return object;
 }
 
+// As shares.
+static json_t *cost_json(const Pairs *pairs) {
+  Cost cost = pairs_cost(pairs);
+  json_t *object = json_pack("{s:f}", "time", cost.time);
+  json_object_set_new(object, "bits", cost.has_bits ? json_real(cost.share_of_bits) : json_null());
+  json_object_set_new(object, "energy", cost.has_energy ? json_real(cost.energy) : json_null());
+  return object;
+}
+
 static json_t *pairs_json(const Pairs *pairs) {
   static const char *const pairings[] = {[PAIRED_FAULTS] = "faults", [PAIRED_PLACES] = "places", [UNPAIRED] = "none"};
   json_t *object = json_object(), *rows = json_array();
   for (uint32_t m = 0; m < MEASURES; m++) {
     ChangeRow row;
     for (uint32_t i = 0; row_at(pairs, (Measure)m, i, &row); i++) {
-      if (row.structure == NULL) continue;
       json_t *item = json_pack("{s:s, s:o}", "measure", measures[m].key, "structure", report_string(row.structure));
       json_object_set_new(item, "a", json_estimate(row.change.a));
       json_object_set_new(item, "b", json_estimate(row.change.b));
       json_object_set_new(item, "removed", json_estimate(row.change.removed));
-      json_object_set_new(item, "fit_removed", json_estimate(row.fit));
+      json_object_set_new(item, "fit_a", json_estimate(row.fit.a));
+      json_object_set_new(item, "fit_b", json_estimate(row.fit.b));
+      json_object_set_new(item, "fit_removed", json_estimate(row.fit.removed));
+      json_object_set_new(item, "note", report_string(row.note));
       json_array_append_new(rows, item);
     }
   }
@@ -528,30 +444,19 @@ static json_t *pairs_json(const Pairs *pairs) {
   json_object_set_new(object, "paired", json_string(pairings[pairs->pairing]));
   json_object_set_new(object, "pairs", json_integer((json_int_t)(pairs->pairing == UNPAIRED ? 0 : pairs->same + pairs->places)));
   json_object_set_new(object, "changes", rows);
+  json_object_set_new(object, "cost", cost_json(pairs));
   return object;
 }
 
 // ---- All ---------------------------------------------------------------------------------------------
 
-// Both must strike something that the other has, too.
-static bool has_common(const Pairs *pairs, Diags *diags) {
-  for (uint32_t i = 0; i < pairs->structure_count; i++) {
-    if (pairs->structures[i].b != NULL) return true;
-  }
-  return diags_add(diags, NULL, 0, 0, "the journals have no structure in common: there is nothing to compare");
-}
-
-static bool pairs_read(Pairs *pairs, Diags *diags) {
-  list_structures(pairs);
-  return report_is_whole(pairs->a, diags) && report_is_whole(pairs->b, diags) && has_common(pairs, diags) && pair_up(pairs, diags);
-}
-
 bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags) {
-  Pairs pairs = {.a = a, .b = b};
-  if (!pairs_read(&pairs, diags)) return false;
+  Pairs pairs;
+  if (!pairs_read(&pairs, a, b, diags)) return false;
   add_journal(out, "A", a);
   add_journal(out, "B", b);
   add_differences(&pairs, out);
+  add_net(&pairs, out);
   add_pairing(&pairs, out);
   if (pairs.pairing != UNPAIRED) add_timeouts(&pairs, out);
   if (pairs.pairing != UNPAIRED) add_moves(&pairs, out);
@@ -562,13 +467,13 @@ bool report_compare(const Report *a, const Report *b, Text *out, Diags *diags) {
 }
 
 bool report_compare_csv(Report *const *reports, uint32_t count, Text *out, Diags *diags) {
-  static const char *const estimates[] = {"a", "b", "removed", "fit_removed"};
+  static const char *const estimates[] = {"a", "b", "removed", "fit_a", "fit_b", "fit_removed"};
   add_text(out, "a_journal,b_journal,measure,structure");
   for (size_t i = 0; i < COUNT_OF(estimates); i++) text_add(out, ",%s,%s_low,%s_high", estimates[i], estimates[i], estimates[i]);
-  add_text(out, ",confidence\n");
+  add_text(out, ",confidence,note\n");
   for (uint32_t i = 1; i < count; i++) {
-    Pairs pairs = {.a = reports[0], .b = reports[i]};
-    if (!pairs_read(&pairs, diags)) return false;
+    Pairs pairs;
+    if (!pairs_read(&pairs, reports[0], reports[i], diags)) return false;
     add_csv(&pairs, out);
   }
   return true;
@@ -578,8 +483,8 @@ bool report_compare_json(Report *const *reports, uint32_t count, Text *out, Diag
   json_t *array = json_array();
   bool good = true;
   for (uint32_t i = 1; i < count && good; i++) {
-    Pairs pairs = {.a = reports[0], .b = reports[i]};
-    good = pairs_read(&pairs, diags);
+    Pairs pairs;
+    good = pairs_read(&pairs, reports[0], reports[i], diags);
     if (good) json_array_append_new(array, pairs_json(&pairs));
   }
   char *json = json_dumps(array, JSON_INDENT(1) | JSON_SORT_KEYS);

@@ -1,6 +1,6 @@
 // Many journals at once: a row for each program, a column for each way it was struck (protection, and whatever else differs), a table
 // for each measure, and means. A cell is a campaign.
-#include "report/report_internal.h"
+#include "report/pairs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +15,7 @@ typedef struct Matrix {
   uint32_t row_count, column_count;
   const Report **cells; // [row][column]; NULL: no such campaign
   uint32_t baseline;    // column without protection; column_count: none
+  struct Gain *gains;   // likewise, by row and column
 } Matrix;
 
 static const Report *cell_at(const Matrix *matrix, uint32_t row, uint32_t column) {
@@ -148,39 +149,53 @@ static double mean_ratio(const Matrix *matrix, uint32_t column) { // geometric
   return count == 0 ? 0 : exp(sum / count);
 }
 
-// What a column costs and removes against the one without protection. The samples count as independent, so the intervals are wide;
-// 'redoubt compare' pairs faults where it can.
+// What a column costs and removes, net, against the one without protection: as 'redoubt compare' has it.
 typedef struct Gain {
   bool is_known;
-  double time, bits; // added, as shares of the run's cycles and of the chip's bits
-  bool has_energy;
-  double energy; // added, as a share of the run's
-  Estimate removed[MEASURES];
+  Cost cost;
+  Estimate points[MEASURES], fit[MEASURES]; // removed
+  const char *lacks;
 } Gain;
 
-static Gain gain_of(const Matrix *matrix, uint32_t row, uint32_t column) {
-  double ratio = time_ratio(matrix, row, column);
-  if (column == matrix->baseline || ratio <= 0) return (Gain){0};
-  const Report *own = cell_at(matrix, row, column), *base = cell_at(matrix, row, matrix->baseline);
-  double chip = report_note(base, NOTE_CHIP_BITS), added = report_scheme_bits(own) - report_scheme_bits(base);
-  Gain gain = {.is_known = true, .time = ratio - 1, .bits = chip > 0 ? added / chip : 0};
-  gain.has_energy = report_energy(base) > 0 && report_energy(own) > 0;
-  if (gain.has_energy) gain.energy = report_energy(own) / report_energy(base) - 1;
+static Gain gain_at(const Matrix *matrix, uint32_t row, uint32_t column) { return matrix->gains[row * matrix->column_count + column]; }
+
+static bool find_gain(const Matrix *matrix, uint32_t row, uint32_t column, Gain *gain, Diags *diags) {
+  const Report *own = cell_at(matrix, row, column);
+  const Report *base = matrix->baseline == matrix->column_count ? NULL : cell_at(matrix, row, matrix->baseline);
+  Pairs pairs;
+  if (own == NULL || base == NULL || own == base || !have_common(base, own)) return true;
+  if (!pairs_read(&pairs, base, own, diags)) return false;
+  *gain = (Gain){.is_known = true, .cost = pairs_cost(&pairs), .lacks = net_lacks(&pairs)};
   for (uint32_t m = 0; m < MEASURES; m++) {
-    Estimate a = report_chip(base, (Measure)m), b = report_chip(own, (Measure)m);
-    Interval interval = difference_interval(a.value, (Interval){a.low, a.high}, b.value, (Interval){b.low, b.high});
-    if (a.is_known && b.is_known) gain.removed[m] = (Estimate){true, a.value - b.value, interval.low, interval.high};
+    gain->points[m] = net_change(&pairs, (Measure)m, UNIT_POINTS).removed;
+    gain->fit[m] = net_change(&pairs, (Measure)m, UNIT_FIT).removed;
   }
-  return gain;
+  return true;
+}
+
+static bool find_gains(Matrix *matrix, Diags *diags) {
+  bool good = true;
+  matrix->gains = ARENA_ARRAY(matrix->arena, Gain, matrix->row_count * matrix->column_count + 1);
+  for (uint32_t row = 0; row < matrix->row_count; row++) {
+    for (uint32_t i = 0; i < matrix->column_count && good; i++)
+      good = find_gain(matrix, row, i, &matrix->gains[row * matrix->column_count + i], diags);
+  }
+  return good;
 }
 
 // ---- Text --------------------------------------------------------------------------------------------
 
-enum { CELL_WIDTH = 24, LEAST_ROW = 14 };
+enum { CELL_WIDTH = 24, LEAST_ROW = 14, LEAST_COLUMN = 16 };
 
 static int row_width(const Matrix *matrix) {
   int width = LEAST_ROW;
   for (uint32_t i = 0; i < matrix->row_count; i++) width = (int)max_u32((uint32_t)width, (uint32_t)strlen(matrix->rows[i]));
+  return width;
+}
+
+static int column_width(const Matrix *matrix) {
+  int width = LEAST_COLUMN;
+  for (uint32_t i = 0; i < matrix->column_count; i++) width = (int)max_u32((uint32_t)width, (uint32_t)strlen(matrix->columns[i]));
   return width;
 }
 
@@ -219,35 +234,68 @@ static void add_times(const Matrix *matrix, Text *out) {
   text_add(out, "Cycles relative to the column '%s'.\n", matrix->columns[matrix->baseline]);
 }
 
-static void add_removed(Estimate removed, Text *out) {
+static void add_removed(Estimate removed, bool is_fit, Text *out) {
   char text[ESTIMATE_TEXT];
-  text_add(out, "  %-24s", estimate_text(removed, AS_PERCENT, text));
+  text_add(out, "  %-24s", estimate_text(removed, is_fit ? AS_NUMBER : AS_PERCENT, text));
 }
 
-// One line for each program and protection: what it costs, what it removes, and how much of that for each percent of time.
+static void add_gain_row(const Matrix *matrix, uint32_t row, uint32_t column, bool is_fit, Text *out) {
+  Gain gain = gain_at(matrix, row, column);
+  const Estimate *removed = is_fit ? gain.fit : gain.points;
+  text_add(out, "%-*s  %-*s %+7.2f%%", row_width(matrix), matrix->rows[row], column_width(matrix), matrix->columns[column],
+           100 * gain.cost.time);
+  if (gain.cost.has_bits) text_add(out, " %+7.2f%%", 100 * gain.cost.share_of_bits);
+  else text_add(out, " %8s", "-");
+  if (gain.cost.has_energy) text_add(out, " %+7.2f%%", 100 * gain.cost.energy);
+  else text_add(out, " %8s", "-");
+  add_removed(removed[MEASURE_SDC], is_fit, out);
+  add_removed(removed[MEASURE_DUE], is_fit, out);
+  while (out->at[out->length - 1] == ' ') out->length--;
+  text_add(out, "\n");
+}
+
+// One line for each program and protection: what it costs, and what it removes net. FIT where every one has it.
 static void add_gains(const Matrix *matrix, Text *out) {
-  bool any = false;
+  uint32_t known = 0, with_fit = 0;
+  for (uint32_t i = 0; i < matrix->row_count * matrix->column_count; i++) {
+    known += matrix->gains[i].is_known;
+    with_fit += matrix->gains[i].is_known && matrix->gains[i].fit[MEASURE_AVF].is_known;
+  }
+  if (known == 0) return;
+  bool is_fit = known == with_fit;
+  text_add(out, "\n%-*s  %-*s %8s %8s %8s  %-24s  %s\n", row_width(matrix), "cost and gain", column_width(matrix), "", "time", "bits",
+           "energy", is_fit ? "SDC FIT removed" : "SDC-AVF removed, points", is_fit ? "DUE FIT removed" : "DUE-AVF removed, points");
   for (uint32_t row = 0; row < matrix->row_count; row++) {
     for (uint32_t i = 0; i < matrix->column_count; i++) {
-      Gain gain = gain_of(matrix, row, i);
-      if (!gain.is_known) continue;
-      if (!any)
-        text_add(out, "\n%-*s  %-16s %8s %8s %8s  %-24s  %s\n", row_width(matrix), "cost and gain", "", "time", "bits", "energy",
-                 "SDC-AVF removed, points", "DUE-AVF removed, points");
-      any = true;
-      text_add(out, "%-*s  %-16s %+7.2f%% %+7.2f%%", row_width(matrix), matrix->rows[row], matrix->columns[i], 100 * gain.time,
-               100 * gain.bits);
-      if (gain.has_energy) text_add(out, " %+7.2f%%", 100 * gain.energy);
-      else text_add(out, " %8s", "-");
-      add_removed(gain.removed[MEASURE_SDC], out);
-      add_removed(gain.removed[MEASURE_DUE], out);
-      while (out->at[out->length - 1] == ' ') out->length--;
-      text_add(out, "\n");
+      if (gain_at(matrix, row, i).is_known) add_gain_row(matrix, row, i, is_fit, out);
     }
   }
-  if (any)
-    text_add(out,
-             "The samples count as independent here; 'redoubt compare' pairs faults, with narrower intervals, and gives gains per cost.\n");
+  for (uint32_t row = 0; row < matrix->row_count; row++) {
+    for (uint32_t i = 0; i < matrix->column_count; i++) {
+      Gain gain = gain_at(matrix, row, i);
+      const char *lacks = gain.is_known ? gain.lacks : "";
+      if (lacks[0] != '\0') text_add(out, "%s, %s: %s\n", matrix->rows[row], matrix->columns[i], lacks);
+    }
+  }
+  text_add(out,
+           "Net, against '%s', as 'redoubt compare' has it: faults are paired where they are the same, and cells that a protection adds\n"
+           "count. A negative number is added.%s\n",
+           matrix->columns[matrix->baseline], is_fit ? "" : " Points are of the bits without protection.");
+}
+
+// Columns of one program hold the same bits.
+static bool strike_alike(const Matrix *matrix) {
+  bool alike = true;
+  for (uint32_t row = 0; row < matrix->row_count; row++) {
+    double bits = 0;
+    for (uint32_t i = 0; i < matrix->column_count; i++) {
+      const Report *cell = cell_at(matrix, row, i);
+      if (cell == NULL) continue;
+      alike &= bits <= 0 || report_struck_bits(cell) == bits;
+      bits = report_struck_bits(cell);
+    }
+  }
+  return alike;
 }
 
 static void add_matrix_text(const Matrix *matrix, Text *out) {
@@ -258,6 +306,7 @@ static void add_matrix_text(const Matrix *matrix, Text *out) {
     for (uint32_t i = 0; i < matrix->row_count; i++) add_line(matrix, matrix->rows[i], (Measure)m, i, out);
     if (matrix->row_count > 1) add_line(matrix, "mean", (Measure)m, matrix->row_count, out);
   }
+  if (!strike_alike(matrix)) text_add(out, "\nEach AVF is over the bits that its campaign has struck. These differ between columns.\n");
   add_times(matrix, out);
   add_gains(matrix, out);
   if (matrix->row_count < 2) return;
@@ -282,12 +331,24 @@ static void add_csv_row(const Matrix *matrix, const char *program, uint32_t colu
     csv_estimate(out, report == NULL ? mean_of(matrix, column, (Measure)m) : report_chip(report, (Measure)m));
 }
 
+static void add_gain_csv(const Gain *gain, Text *out) {
+  const Estimate removed[] = {gain->points[MEASURE_SDC], gain->points[MEASURE_DUE], gain->fit[MEASURE_SDC], gain->fit[MEASURE_DUE]};
+  if (gain->cost.has_bits) text_add(out, ",%.9g", gain->cost.share_of_bits);
+  else add_text(out, ",");
+  if (gain->cost.has_energy) text_add(out, ",%.9g", gain->cost.energy);
+  else add_text(out, ",");
+  for (size_t i = 0; i < COUNT_OF(removed); i++) csv_estimate(out, removed[i]);
+  add_text(out, ",");
+  text_add_csv_name(out, gain->is_known ? gain->lacks : "");
+  add_text(out, "\n");
+}
+
 static void add_matrix_csv(const Matrix *matrix, Text *out) {
   add_text(out, "program,column,journal,faults,cycles");
   for (uint32_t m = 0; m < MEASURES; m++) text_add(out, ",%s,%s_low,%s_high", measures[m].key, measures[m].key, measures[m].key);
-  add_text(
-      out,
-      ",time_ratio,bits_added,energy_added,sdc_removed,sdc_removed_low,sdc_removed_high,due_removed,due_removed_low,due_removed_high\n");
+  add_text(out,
+           ",time_ratio,bits_added,energy_added,sdc_removed,sdc_removed_low,sdc_removed_high,due_removed,due_removed_low,due_removed_high,"
+           "sdc_fit_removed,sdc_fit_removed_low,sdc_fit_removed_high,due_fit_removed,due_fit_removed_low,due_fit_removed_high,note\n");
   for (uint32_t row = 0; row <= matrix->row_count; row++) {
     for (uint32_t i = 0; i < matrix->column_count; i++) {
       bool is_mean = row == matrix->row_count;
@@ -295,18 +356,22 @@ static void add_matrix_csv(const Matrix *matrix, Text *out) {
       if (report == NULL && !is_mean) continue;
       double ratio = is_mean ? mean_ratio(matrix, i) : time_ratio(matrix, row, i);
       add_csv_row(matrix, is_mean ? "mean" : matrix->rows[row], i, report, out);
-      Gain gain = is_mean ? (Gain){0} : gain_of(matrix, row, i);
+      Gain gain = is_mean ? (Gain){0} : gain_at(matrix, row, i);
       if (ratio > 0) text_add(out, ",%.9g", ratio);
       else add_text(out, ",");
-      if (gain.is_known) text_add(out, ",%.9g", gain.bits);
-      else add_text(out, ",");
-      if (gain.has_energy) text_add(out, ",%.9g", gain.energy);
-      else add_text(out, ",");
-      csv_estimate(out, gain.removed[MEASURE_SDC]);
-      csv_estimate(out, gain.removed[MEASURE_DUE]);
-      add_text(out, "\n");
+      add_gain_csv(&gain, out);
     }
   }
+}
+
+static void set_gain(const Gain *gain, json_t *cell) {
+  json_object_set_new(cell, "bits_added", gain->cost.has_bits ? json_real(gain->cost.share_of_bits) : json_null());
+  json_object_set_new(cell, "energy_added", gain->cost.has_energy ? json_real(gain->cost.energy) : json_null());
+  json_object_set_new(cell, "sdc_removed", json_estimate(gain->points[MEASURE_SDC]));
+  json_object_set_new(cell, "due_removed", json_estimate(gain->points[MEASURE_DUE]));
+  json_object_set_new(cell, "sdc_fit_removed", json_estimate(gain->fit[MEASURE_SDC]));
+  json_object_set_new(cell, "due_fit_removed", json_estimate(gain->fit[MEASURE_DUE]));
+  json_object_set_new(cell, "lacks", report_string(gain->lacks));
 }
 
 static json_t *matrix_json(const Matrix *matrix) {
@@ -326,13 +391,7 @@ static json_t *matrix_json(const Matrix *matrix) {
         json_object_set_new(cell, measures[m].key,
                             json_estimate(is_mean ? mean_of(matrix, i, (Measure)m) : report_chip(report, (Measure)m)));
       json_object_set_new(cell, "time_ratio", ratio > 0 ? json_real(ratio) : json_null());
-      Gain gain = is_mean ? (Gain){0} : gain_of(matrix, row, i);
-      if (gain.is_known) {
-        json_object_set_new(cell, "bits_added", json_real(gain.bits));
-        json_object_set_new(cell, "energy_added", gain.has_energy ? json_real(gain.energy) : json_null());
-        json_object_set_new(cell, "sdc_removed", json_estimate(gain.removed[MEASURE_SDC]));
-        json_object_set_new(cell, "due_removed", json_estimate(gain.removed[MEASURE_DUE]));
-      }
+      if (!is_mean && gain_at(matrix, row, i).is_known) set_gain(&matrix->gains[row * matrix->column_count + i], cell);
       if (report != NULL) {
         json_object_set_new(cell, "journal", report_string(journal_path(report->journal)));
         json_object_set_new(cell, "faults", json_integer((json_int_t)report->all.total));
@@ -356,7 +415,7 @@ bool report_matrix(Report *const *reports, uint32_t count, MatrixForm form, Text
   Matrix matrix = {.arena = arena_new(), .reports = reports, .count = count};
   bool good = true;
   for (uint32_t i = 0; i < count && good; i++) good = report_is_whole(reports[i], diags);
-  good = good && fill(&matrix, diags);
+  good = good && fill(&matrix, diags) && find_gains(&matrix, diags);
   if (good && form == MATRIX_TEXT) add_matrix_text(&matrix, out);
   if (good && form == MATRIX_CSV) add_matrix_csv(&matrix, out);
   if (good && form >= MATRIX_JSON) {

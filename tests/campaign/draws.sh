@@ -78,6 +78,31 @@ check() { # pairs line a b
 }
 check 50 '0 faults in A alone, 100 in B alone' alone three
 check 100 '50 faults in A alone, 50 in B alone' three turned
-check 101 '0 faults in A alone, 50 in B alone' two with
-check 50 '0 faults in A alone, 101 in B alone' alone with
+check 101 '  over rf, shared; and what B alone has: parity.rf$' two with
+grep -q 'alone: not compared' compared && fail "the scheme's own cells count as left out: $(cat compared)"
+check 50 '0 faults in A alone, 51 in B alone' alone with
+
+# 'all' of a protected campaign takes the protection's own cells, with the list of the unprotected one for the rest; one without them says so, and names them.
+campaign chip --structure all --faults 200
+campaign guarded --structure all --protect parity --faults 200
+campaign bare --structure rf --protect parity --faults 50
+check 200 '  over blocks.next, .* more; and what B alone has: parity.rf$' chip guarded
+grep -q 'NOT IN IT\|left out' compared && fail "'all' lacks something: $(cat compared)"
+check 50 '  NOT IN IT: parity.rf (65536 bits), which B adds and its campaign did not strike' alone bare
+[ "$(sed -n '4p' compared | cut -c1-19)" = 'net, per 10^9 hours' ] || fail "the net change does not come first: $(cat compared)"
+"$redoubt" compare alone.db bare.db --csv bare.csv --json bare.json -q
+[ "$(grep -c ',all,.*,"without cells of parity that were not struck: parity.rf"$' bare.csv)" = 3 ] || fail "CSV: $(cat bare.csv)"
+[ "$(grep -c '"note": "without cells of parity that were not struck: parity.rf"' bare.json)" = 3 ] || fail "JSON: $(cat bare.json)"
+
+# 'report' of the two has the same numbers.
+"$redoubt" report two.db with.db --json both.json -q
+"$redoubt" compare two.db with.db --json pair.json -q
+python3 - <<'PYTHON' || fail "report and compare have two intervals"
+import json
+cell = [c for c in json.load(open("both.json"))["cells"] if "lacks" in c][0]
+rows = {(c["measure"], c["structure"]): c for c in json.load(open("pair.json"))[0]["changes"]}
+for name in ("sdc", "due"):
+    row = rows[name + "_avf", "all"]
+    assert cell[name + "_removed"] == row["removed"] and cell[name + "_fit_removed"] == row["fit_removed"], (cell, row)
+PYTHON
 echo "draws: by structure, whatever is beside it, in shards, parts, tasks and resumed"
