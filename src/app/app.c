@@ -1,5 +1,6 @@
 // The campaign's side of a campaign on a CUDA program: how the program is started, and its runs without faults. See app.h.
 #include "app/app_internal.h"
+#include "campaign/used.h"
 #include "base/process.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ AppExchange *app_exchange_new(AppTarget *own, AppMode mode, uint32_t seat, uint3
   exchange->mode = mode;
   exchange->campaign = getpid();
   exchange->values = own->values;
-  exchange->timeline = exchange->following = exchange->returned = exchange->told = -1;
+  exchange->timeline = exchange->following = exchange->returned = exchange->used = exchange->told = -1;
   exchange->sources = mode == APP_GOLDEN && !own->has_golden ? own->sources : -1;
   exchange->expected = own->copies;
   exchange->tolerances = own->tolerances;
@@ -257,7 +258,22 @@ static void keep_launches(AppTarget *own, const AppExchange *exchange) {
   own->asks_time = exchange->asks_time != 0;
 }
 
-static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *golden, const Listener *listener, Diags *diags) {
+// To the program's process, which fills it, and back.
+static bool send_used(AppTarget *own, const UsedSpace *used, AppExchange *exchange) {
+  char path[APP_FILE_PATH];
+  if (used == NULL) return true;
+  if (own->used < 0) own->used = app_temporary(own->choice.temporary);
+  exchange->used = own->used;
+  return own->used >= 0 && app_file_put(app_file_path(getpid(), own->used, path), used, used->bytes);
+}
+
+static bool fetch_used(const AppTarget *own, UsedSpace *used) {
+  char path[APP_FILE_PATH];
+  return used == NULL || (app_file_get(app_file_path(getpid(), own->used, path), used, used->bytes) && used->is_filled);
+}
+
+static bool app_golden(Target *target, Draw *draws, uint32_t count, UsedSpace *used, Golden *golden, const Listener *listener,
+                       Diags *diags) {
   AppTarget *own = target->own;
   if (own->sources < 0) own->sources = app_temporary(own->choice.temporary);
   AppExchange *exchange = app_exchange_new(own, APP_GOLDEN, 0, count);
@@ -266,6 +282,10 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   if (count > 0 && machine_can(target->spec, MACHINE_IS_FOLLOWED))
     exchange->timeline = own->timeline = own->timeline < 0 ? app_temporary(own->choice.temporary) : own->timeline;
   if (count > 0) memcpy(exchange->draws, draws, count * sizeof *draws);
+  if (!send_used(own, used, exchange)) {
+    app_exchange_free(exchange, count);
+    return diags_add(diags, own->choice.temporary, 0, 0, "no room for the campaign's files: %s", strerror(errno));
+  }
   double before = process_seconds(RUSAGE_CHILDREN), began = clock_seconds();
   pid_t pid = app_start(own, 0, APP_GOLDEN);
   int status = 0;
@@ -275,6 +295,7 @@ static bool app_golden(Target *target, Draw *draws, uint32_t count, Golden *gold
   uint32_t masked = own->mask.numbers.count;
   bool good = ended && check_golden(target, exchange, &result, diags) && fill_golden(target, exchange, golden, diags);
   if (pid < 0) diags_add(diags, NULL, 0, 0, "the program cannot be started: %s", strerror(errno));
+  if (good && !fetch_used(own, used)) good = diags_add(diags, own->choice.temporary, 0, 0, "the campaign's files cannot be read");
   if (good) {
     if (count > 0) memcpy(draws, exchange->draws, count * sizeof *draws);
     own->cpu_seconds = HOST_SECONDS + (uint64_t)(TIMES_GOLDEN * (process_seconds(RUSAGE_CHILDREN) - before));
@@ -357,7 +378,7 @@ Target *target_app(Arena *arena, const AppChoice *choice, const Spec *spec, Diag
   own->arena = arena;
   own->originals = (Originals){.arena = arena, .say = choice->say, .context = choice->context};
   for (uint32_t i = 0; i < COUNT_OF(own->seats); i++) own->seats[i] = (AppSeat){-1, -1};
-  own->values = own->sources = own->timeline = own->following = own->returned = -1;
+  own->values = own->sources = own->timeline = own->used = own->following = own->returned = -1;
   own->mask = (AppMask){.arena = arena, .all = choice->ignores_output};
   bool good = true;
   for (uint32_t i = 0; i < choice->ignored_count && good; i++) good = app_mask_ignore(&own->mask, choice->ignored[i], diags);
@@ -398,6 +419,7 @@ void target_app_free(Target *target) {
   if (own->values >= 0) close(own->values);
   if (own->sources >= 0) close(own->sources);
   if (own->timeline >= 0) close(own->timeline);
+  if (own->used >= 0) close(own->used);
   if (own->following >= 0) close(own->following);
   if (own->returned >= 0) close(own->returned);
   if (own->tolerances.right >= 0) close(own->tolerances.right);

@@ -113,6 +113,7 @@ typedef struct AppExchange {
   int32_t sources;          // file of the PTX that is loaded; -1: it is known
   int32_t following;        // file of what following leaves to trials; -1: not wanted, or nothing
   int32_t returned;         // file of what trials have found for following to go on with; -1: they have not been there
+  int32_t used;             // APP_GOLDEN: file of what is used, to be filled (campaign/used.h); -1: not wanted
   int32_t told;             // APP_TRIAL: file of what it finds
   char temporary[APP_PATH]; // folder of further files, which have no name
   // Of the run without faults: from it, and to the others
@@ -219,6 +220,8 @@ void app_process_finish(AppProcess *process); // the program ends
 int app_temporary(const char *folder);                                        // a new file without a name; -1: none
 const char *app_file_path(pid_t owner, int number, char path[APP_FILE_PATH]); // how any process opens a file of that one
 bool app_copy_bytes(int from, int to, off_t bytes);                           // from its beginning
+bool app_file_put(const char *path, const void *bytes, size_t count);         // all that is in it from its beginning
+bool app_file_get(const char *path, void *bytes, size_t count);               // likewise
 
 // ---- Processes that a run leaves behind (left.c) -------------------------------------------------
 void app_mark(pid_t campaign, uint32_t seat);         // this process and all that it will start

@@ -30,6 +30,7 @@ typedef struct AppTarget {
   int values;                            // file of the tracer's log
   int sources;                           // of the PTX that is loaded
   int timeline;                          // of the golden run's times
+  int used;                              // of what is used in it
   int following, returned;               // of what following and trials give each other
   const char *outputs[APP_MOST_OUTPUTS]; // absolute
   Originals originals;                   // of the outputs

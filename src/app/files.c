@@ -26,6 +26,22 @@ const char *app_file_path(pid_t owner, int number, char path[APP_FILE_PATH]) {
   return path;
 }
 
+bool app_file_put(const char *path, const void *bytes, size_t count) {
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  size_t done = 0;
+  for (ssize_t put = 1; file >= 0 && done < count && put > 0; done += put > 0 ? (size_t)put : 0)
+    put = pwrite(file, (const uint8_t *)bytes + done, count - done, (off_t)done);
+  return file >= 0 && close(file) == 0 && done == count;
+}
+
+bool app_file_get(const char *path, void *bytes, size_t count) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  size_t done = 0;
+  for (ssize_t got = 1; file >= 0 && done < count && got > 0; done += got > 0 ? (size_t)got : 0)
+    got = pread(file, (uint8_t *)bytes + done, count - done, (off_t)done);
+  return file >= 0 && close(file) == 0 && done == count;
+}
+
 bool app_copy_bytes(int from, int to, off_t bytes) {
   off_t at = 0;
   while (at < bytes) {

@@ -1,5 +1,6 @@
 // The library's side of a campaign on a CUDA program; see app.h.
 #include "app/app_internal.h"
+#include "campaign/used.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct AppProcess {
   WatchedDraws watched;       // this process's copy of the draws
   Hook *seers[MOST_SETTLERS]; // who look on for their sake
   Timeline *timeline;         // NULL: not wanted
+  UsedSpace *used;            // NULL: not wanted
   AppHostRanges host_ranges;
   // Followed
   AppFollow *follow; // NULL: they are not
@@ -196,6 +198,18 @@ static bool tell_traced(AppProcess *process) {
 
 // ---- No fault --------------------------------------------------------------------------------------
 
+static bool add_used(AppProcess *process, HookChain *chain, Diags *diags) {
+  const AppExchange *exchange = process->exchange;
+  char path[APP_FILE_PATH];
+  UsedSpace head;
+  if (exchange->used < 0) return true;
+  app_file_path(exchange->campaign, exchange->used, path);
+  bool good = app_file_get(path, &head, sizeof head);
+  process->used = good ? arena_alloc(process->arena, head.bytes) : NULL;
+  if (!good || !app_file_get(path, process->used, head.bytes)) return diags_add(diags, path, 0, 0, "cannot be read");
+  return hook_chain_add(chain, used_watch(process->used, &process->golden.table, process->arena));
+}
+
 // Which cells there are is known from a machine like the one that the device will have.
 static bool add_watch(AppProcess *process, HookChain *chain, const Spec *spec, Diags *diags) {
   AppExchange *exchange = process->exchange;
@@ -214,6 +228,7 @@ static bool add_watch(AppProcess *process, HookChain *chain, const Spec *spec, D
     process->timeline = timeline_new(process->arena);
     room = hook_chain_add(chain, timeline_hook(process->timeline)) && room;
   }
+  room = add_used(process, chain, diags) && room;
   machine_free(like);
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
@@ -235,6 +250,10 @@ static void tell_golden(AppProcess *process) {
   }
   char path[APP_FILE_PATH];
   bool is_kept = process->timeline == NULL || timeline_save(process->timeline, app_file_path(exchange->campaign, exchange->timeline, path));
+  if (process->used != NULL) {
+    process->used->is_filled = true;
+    app_file_put(app_file_path(exchange->campaign, exchange->used, path), process->used, process->used->bytes);
+  }
   exchange->checkpoint_count = golden->checkpoint_count;
   memcpy(exchange->checkpoints, golden->checkpoints, sizeof golden->checkpoints);
   exchange->cycles = golden->cycles;

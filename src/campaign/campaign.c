@@ -3,6 +3,7 @@
 #include "campaign/campaign_internal.h"
 #include "campaign/golden_store.h"
 #include "campaign/settler.h"
+#include "campaign/used.h"
 #include "base/process.h"
 #include "journal/statistics.h"
 
@@ -50,6 +51,27 @@ static bool use_is_known(const Campaign *at) {
   return at->population.kernel != NULL || at->population.cycles + at->population.first_cycle == at->golden.cycles;
 }
 
+static double drawn_share(const Campaign *at, uint32_t structure) { return at->used == NULL ? 1 : used_share(at->used, structure); }
+
+// How much of each structure was drawn from, by launch and by time.
+static bool put_drawn(Campaign *at) {
+  const UsedSpace *used = at->used;
+  bool good = true;
+  for (uint32_t i = 0; used != NULL && i < used->structure_count && good; i++) {
+    uint16_t region = used->structures[i].region;
+    for (uint32_t k = 0; k < used->stretch_count && good && used->structures[i].is_told; k++) {
+      uint32_t launch = used_stretch(used, k)->launch;
+      DrawnRow row = {region, launch, NOTHING, used_share_in_stretch(used, i, k)};
+      if (launch != 0) good = journal_put_drawn(at->journal, &row, 1, at->diags);
+    }
+    for (uint32_t k = 0; k < JOURNAL_SLICES && good && used->structures[i].is_told; k++) {
+      DrawnRow row = {region, 0, k, used_share_in_slice(used, i, k)};
+      good = journal_put_drawn(at->journal, &row, 1, at->diags);
+    }
+  }
+  return good;
+}
+
 static bool put_structures(Campaign *at) {
   StructureRow rows[MOST_STRUCTURES];
   for (uint32_t i = 0; i < at->population.count; i++) {
@@ -65,6 +87,7 @@ static bool put_structures(Campaign *at) {
     rows[i].stands_for = region->origin.what;
     rows[i].kind = kind_of(region);
     rows[i].raw_fit_per_mbit = raw_rate(at->target->spec, region, &at->population.pattern);
+    rows[i].drawn = drawn_share(at, i);
   }
   return journal_put_structures(at->journal, rows, at->population.count, at->diags);
 }
@@ -219,6 +242,7 @@ static bool open_journal(Campaign *at) {
                       .sampling = options->every     ? "every bit"
                                   : options->by_bits ? "by bits"
                                                      : "by structure",
+                      .draw = options->from_used ? "used" : "all",
                       .program_hash = at->golden.program_hash,
                       .layout_hash = at->golden.layout_hash,
                       .seed = options->seed,
@@ -235,7 +259,7 @@ static bool open_journal(Campaign *at) {
   if (differs[0] != '\0')
     return diags_add(at->diags, options->journal, 0, 0,
                      "its self-check has failed, so it cannot be gone on with; begin another journal. %s", differs);
-  return put_notes(at) && put_structures(at) && put_source(at) &&
+  return put_notes(at) && put_structures(at) && put_drawn(at) && put_source(at) &&
          journal_put_golden(at->journal, at->golden.launches.items, at->golden.launches.count, at->diags) &&
          journal_commit(at->journal, at->diags);
 }
@@ -299,16 +323,18 @@ static uint32_t choose_settlers(const Settling *settling) {
 }
 
 // The golden run again, with those looking on who want to; it must be the same run. In a program of its own, they are there.
-static bool run_watched(Campaign *at, const WatchedDraws *watched, uint32_t wanted, Hook *hooks[MOST_SETTLERS]) {
+static bool run_watched(Campaign *at, const WatchedDraws *watched, uint32_t wanted, UsedSpace *used, Hook *hooks[MOST_SETTLERS]) {
   Golden again = {.arena = watched->arena};
   bool elsewhere = at->target->golden != NULL, is_seen_there = (wanted & settlers_in_program(at->options->settlers)) != 0;
   Hook look_up = {.name = "look-up", .kind = HOOK_OBSERVER, .own = at, .cycle = on_look_up, .next_cycle = LOOK_UP_CYCLES};
   HookChain watchers = {.hooks = {&look_up}, .count = 1}, chain;
   bool room = standing_chain(at->options->protections, at->golden.standing, watched->arena, &chain);
   if (!elsewhere) room = settlers_watch(at->options->settlers, wanted, watched, hooks, &watchers) && room;
+  if (!elsewhere && used != NULL) room = hook_chain_add(&watchers, used_watch(used, watched->table, watched->arena)) && room;
   if (!room) return diags_add(at->diags, NULL, 0, 0, "too many protections for a campaign");
-  bool ran = elsewhere ? at->target->golden(at->target, at->draws, is_seen_there ? at->draw_count : 0, &again, &at->listener, at->diags)
-                       : golden_run(at->target, &chain, &watchers, &again, at->diags);
+  bool ran =
+      elsewhere ? at->target->golden(at->target, watched->draws, is_seen_there ? watched->count : 0, used, &again, &at->listener, at->diags)
+                : golden_run(at->target, &chain, &watchers, &again, at->diags);
   if (!ran || at->stopped || !check_same(at, &again)) return false;
   if (!elsewhere) settlers_seen(at->options->settlers, wanted, watched, hooks);
   return true;
@@ -392,10 +418,45 @@ static bool settle_unanswered(Campaign *at, const Settling *answered) {
   return good;
 }
 
+// Where faults are drawn from what is used: a run without faults finds the places of a batch. Without a structure whose accesses are told there is
+// nothing to find.
+static bool find_used(Campaign *at, uint64_t first, uint32_t count) {
+  if (!at->options->from_used || (at->used != NULL && at->used->first_id == first && at->used->seek_count == count)) return true;
+  arena_free(at->used_arena);
+  at->used_arena = arena_new();
+  at->used = used_new(&at->population, &at->golden.table, first, count, at->used_arena);
+  at->population.used = at->used;
+  if (!used_any_told(at->used)) return true;
+  WatchedDraws nobody = {.arena = arena_new(), .table = &at->golden.table};
+  Hook *hooks[MOST_SETTLERS] = {NULL};
+  bool good = run_watched(at, &nobody, 0, at->used, hooks);
+  at->is_checked |= good;
+  arena_free(nobody.arena);
+  return good;
+}
+
+// Def-use looks on at another run: a fault that was drawn from what is used is read there, and where nothing is used none is.
+static bool check_used(const Campaign *at, uint32_t wanted) {
+  for (uint32_t i = 0; at->used != NULL && i < at->draw_count; i++) {
+    const Draw *draw = &at->draws[i];
+    const UsedSeek *seek = used_seek(at->used, draw->id);
+    const UsedStructure *structure = &at->used->structures[seek->structure];
+    if (!structure->is_told || draw->read < 0 || wanted == 0) continue;
+    bool is_read = draw->read == 1;
+    if (is_read == seek->is_found || (structure->by_row && seek->is_found)) continue;
+    return diags_add(at->diags, NULL, 0, 0,
+                     "internal error: fault %" PRIu64
+                     " was drawn from what is %s, and a run without faults %s it; the campaign cannot be trusted",
+                     draw->id, seek->is_found ? "used" : "not used", is_read ? "reads" : "does not read");
+  }
+  return true;
+}
+
 static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   at->first_id = first;
   at->draw_count = count;
   if (is_known(at, first, count)) return true;
+  if (!find_used(at, first, count)) return false;
   Arena *arena = at->batch_arena = arena_new();
   at->detected.items = NULL;
   at->detected.count = at->detected.capacity = 0;
@@ -412,7 +473,7 @@ static bool run_batch(Campaign *at, uint64_t first, uint32_t count) {
   Hook *hooks[MOST_SETTLERS] = {NULL};
   uint32_t wanted = choose_settlers(&settling);
   bool runs = !at->is_checked || any_watches(at->options->settlers, wanted);
-  bool good = !runs || run_watched(at, &watched, wanted, hooks);
+  bool good = (!runs || run_watched(at, &watched, wanted, NULL, hooks)) && check_used(at, wanted);
   at->is_checked |= good;
   good = good && settle_live(at, &settling, wanted, hooks) && settle_unanswered(at, &settling);
   good = rows_commit(at) && good;
@@ -439,7 +500,7 @@ static bool find_tight(Campaign *at) {
   if (options->faults > 0 || options->shards > 1 || options->end > 0) return false;
   bool all = true;
   for (uint32_t i = 0; i < at->population.count; i++) {
-    at->tight[i] = wilson_is_tight(at->bad[i], at->settled[i], options->margin, options->confidence);
+    at->tight[i] = wilson_is_tight(at->bad[i], at->settled[i], drawn_share(at, i), options->margin, options->confidence);
     all &= at->tight[i];
   }
   return all;
@@ -519,6 +580,13 @@ static bool run_faults(Campaign *at) {
   return good && campaign_report(at);
 }
 
+// Of the batch that comes first: the journal says how much of each structure is drawn from.
+static bool find_first_used(Campaign *at) {
+  uint64_t total = faults_wanted(at), batch = journal_batch(at->options->faults == 0, at->population.count);
+  uint64_t first = min_u64(at->options->first, total - 1) / batch * batch;
+  return find_used(at, first, (uint32_t)min_u64(batch, total - first));
+}
+
 static bool run_golden(Campaign *at) {
   Target *target = at->target;
   const CampaignOptions *options = at->options;
@@ -532,7 +600,7 @@ static bool run_golden(Campaign *at) {
   }
   if (target->golden == NULL) return golden_run_standing(target, options->protections, options->standing, &at->golden, at->diags);
   if (options->standing != NULL) return diags_add(at->diags, NULL, 0, 0, "--with-fault is not for CUDA programs");
-  return target->golden(target, NULL, 0, &at->golden, &at->listener, at->diags);
+  return target->golden(target, NULL, 0, NULL, &at->golden, &at->listener, at->diags);
 }
 
 // A CUDA program has no outputs here: its target knows how far its results may be off.
@@ -549,11 +617,12 @@ CampaignEnd campaign_run(Target *target, const CampaignOptions *options, Diags *
   at->listener = (Listener){rows_take, goes_on, at};
   at->golden.arena = at->arena;
   bool good = campaign_report(at) && run_golden(at) && tolerate(at) && population_make(&at->population, &at->golden, at->options, diags) &&
-              is_part_there(at) && open_journal(at);
+              is_part_there(at) && find_first_used(at) && open_journal(at);
   good = good && run_faults(at);
   CampaignEnd end = good ? CAMPAIGN_COMPLETE : at->stopped ? CAMPAIGN_STOPPED : at->differs ? CAMPAIGN_DIFFERS : CAMPAIGN_FAILED;
   if (good && at->progress.counts[OUTCOME_INTERNAL] > 0) end = CAMPAIGN_INTERNAL;
   journal_close(at->journal);
+  arena_free(at->used_arena);
   arena_free(at->arena);
   free(at->known);
   free(at);

@@ -42,6 +42,7 @@ typedef struct CampaignOptions {
   const char *standing; // a fault in every run, also in the one that the others are compared with; NULL: none
   bool every;           // not drawn: every bit of the structures once
   bool by_bits;         // drawn over all bits of all structures, instead of as many faults for each structure
+  bool from_used;       // drawn from what the run without faults reads, instead of all bits and cycles
   uint64_t faults;      // how many in the machine's structures; a protection's own get as many each; 0: from margin and confidence
   double margin;        // 0: 0.01, if no number is given
   double confidence;

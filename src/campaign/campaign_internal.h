@@ -16,6 +16,8 @@ typedef struct StructurePart {
 bool part_parse(const Region *region, const char *keys, StructurePart *part, Diags *diags); // "sm=1,lane=3]"
 void part_shape(const Region *region, const StructurePart *part, uint64_t *rows, uint32_t *units, uint32_t *bits);
 Site part_site(const RegionTable *table, uint16_t region, const StructurePart *part, uint64_t number); // its n-th bit
+bool part_has_row(const Region *region, const StructurePart *part, uint64_t row);
+uint32_t part_units(const Region *region, const StructurePart *part);               // of a row, as a mask
 uint64_t part_hash(const Region *region, const StructurePart *part, uint64_t seed); // of its name: the same however its keys were ordered
 
 // ---- Faults drawn (sample.c) ---------------------------------------------------------------------
@@ -32,8 +34,9 @@ typedef struct Population {
   const Golden *golden;
   Fault pattern; // model and its arguments
   uint64_t seed;
-  bool every;   // not drawn: fault i is the i-th bit of all structures, at a drawn time
-  bool by_bits; // fault i strikes a bit drawn over all structures
+  bool every;                   // not drawn: fault i is the i-th bit of all structures, at a drawn time
+  bool by_bits;                 // fault i strikes a bit drawn over all structures
+  const struct UsedSpace *used; // places of faults that are drawn from what is used (used.h); NULL: drawn from all
 } Population;
 bool population_make(Population *population, const Golden *golden, const CampaignOptions *options, Diags *diags);
 double population_size(const Population *population, uint32_t structure); // bits times cycles
@@ -43,6 +46,7 @@ uint32_t population_structure(const Population *population, uint64_t id);
 // Number of the fault within its structure. With that and the structure's name its draws are made, whatever else is struck. Of faults that
 // are not dealt, its own number.
 uint64_t population_number(const Population *population, uint64_t id);
+uint64_t population_seed(const Population *population, uint32_t structure); // of the draws of its faults
 // Numbers of all faults if the machine's structures get that many: a protection's own get as many each.
 uint64_t population_dealt(const Population *population, uint64_t faults);
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id);
@@ -55,6 +59,8 @@ typedef struct Campaign {
   Arena *arena;
   Golden golden;
   Population population;
+  struct UsedSpace *used; // of the batch that was drawn last (used.h); NULL: faults are drawn from all
+  Arena *used_arena;      // which has it
   Journal *journal;
   CampaignProgress progress, told; // so far; when all of it was last on disk
   Draw *draws;                     // of the current batch, in order of id

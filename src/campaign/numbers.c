@@ -55,6 +55,8 @@ static bool check_number(const CampaignOptions *options, const Number *number, D
 static bool check_choice(const CampaignOptions *options, Diags *diags) {
   uint64_t faults = options->faults;
   if (faults > 0 && options->margin > 0) return diags_add(diags, NULL, 0, 0, "faults says how many and margin how sure: give one of them");
+  if (options->every && options->from_used)
+    return diags_add(diags, NULL, 0, 0, "faults all strikes every bit once, and draw used leaves bits out: give one of them");
   if (options->shard >= options->shards)
     return diags_add(diags, NULL, 0, 0, "shard %u/%u: the first number must be below the second", options->shard, options->shards);
   if (options->end > 0 && options->shards > 1) return diags_add(diags, NULL, 0, 0, "part and shard both choose faults: give one of them");

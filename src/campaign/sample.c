@@ -2,6 +2,7 @@
 // name and `k` alone. So another structure beside it, or another order of them, leaves a structure's faults as they were. Fault `id` of the
 // campaign is a pure function of the population and id: on any machine, in any order.
 #include "campaign/campaign_internal.h"
+#include "campaign/used.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -242,10 +243,24 @@ uint64_t population_dealt(const Population *population, uint64_t faults) {
   return id;
 }
 
+// Of structures whose faults are numbered by themselves that depends on their name.
+uint64_t population_seed(const Population *population, uint32_t structure) {
+  return population->every || population->by_bits ? population->seed : population->seeds[structure];
+}
+
+// In the place that a run without faults has found for it. Where nothing is used there is none: it is drawn from all, and masked.
+static void move_to_used(const Population *population, uint64_t id, Fault *fault) {
+  const UsedSeek *seek = population->used == NULL ? NULL : used_seek(population->used, id);
+  if (seek == NULL || !seek->is_found) return;
+  fault->site.row = seek->row;
+  if (!population->used->structures[seek->structure].by_row) fault->site.unit = seek->unit;
+  fault->from = seek->cycle;
+}
+
 Fault population_draw(const Population *population, const RegionTable *table, uint64_t id) {
   uint32_t structure = population_structure(population, id);
   bool is_dealt = !population->every && !population->by_bits;
-  uint64_t number = population_number(population, id), seed = is_dealt ? population->seeds[structure] : population->seed;
+  uint64_t number = population_number(population, id), seed = population_seed(population, structure);
   uint64_t bit = random_below(random_draw(seed, number, DRAW_BIT), population->bits[structure]);
   if (!is_dealt) {
     bit = population->every ? id : drawn_bit(population, id);
@@ -255,6 +270,7 @@ Fault population_draw(const Population *population, const RegionTable *table, ui
   fault.site = part_site(table, population->regions[structure], &population->parts[structure], bit);
   fault.is_output = (table->items[fault.site.region].flags & REGION_OUTPUT) != 0;
   fault.from = window_cycle(population, random_below(random_draw(seed, number, DRAW_CYCLE), population->cycles));
+  move_to_used(population, id, &fault);
   fault.to = fault_lasts(&fault) ? UINT64_MAX : fault.from;
   fault.seed = random_draw(seed, number, DRAW_SEED);
   return fault;

@@ -69,6 +69,18 @@ Site part_site(const RegionTable *table, uint16_t index, const StructurePart *pa
   return (Site){index, row, (uint32_t)values[region->dim_count], (uint32_t)values[region->dim_count + 1]};
 }
 
+bool part_has_row(const Region *region, const StructurePart *part, uint64_t row) {
+  bool is_in = true;
+  for (uint32_t key = region->dim_count; key-- > 0; row /= region->dims[key].count)
+    is_in &= !part->is_held[key] || part->value[key] == row % region->dims[key].count;
+  return is_in;
+}
+
+uint32_t part_units(const Region *region, const StructurePart *part) {
+  if (part->is_held[region->dim_count]) return 1u << part->value[region->dim_count];
+  return region->units == 32 ? UINT32_MAX : (1u << region->units) - 1;
+}
+
 uint64_t part_hash(const Region *region, const StructurePart *part, uint64_t seed) {
   Text name = {0};
   text_add(&name, "%s", region->name);

@@ -42,6 +42,7 @@ Slice target_source_line(const TargetSource *source, uint32_t line); // up to it
 typedef struct Target Target;
 struct Golden;
 struct Draw;
+struct UsedSpace;
 struct CampaignOptions;
 struct Settling;
 struct Record;
@@ -75,8 +76,10 @@ struct Target {
       Target
           *target); // hash of all that its files decide, as a run would begin now, or 0: they cannot be read. NULL: no files, or who knows
   // Programs that run in processes of their own do the campaign's stages themselves (app.c); NULL: this process does. As golden_run
-  // with the cells of `draws` watched, as inject_all, and a run for fault_run. A golden run that is stopped has no diagnostics.
-  bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct Golden *golden, const Listener *listener, Diags *diags);
+  // with the cells of `draws` watched, as inject_all, and a run for fault_run. A golden run that is stopped has no diagnostics. `used` is filled
+  // (used.h); NULL: it is not wanted.
+  bool (*golden)(Target *target, struct Draw *draws, uint32_t count, struct UsedSpace *used, struct Golden *golden,
+                 const Listener *listener, Diags *diags);
   bool (*inject)(Target *target, const struct CampaignOptions *options, const struct Golden *golden, const struct Draw *draws,
                  uint32_t count, const Listener *listener);
   // Follows what it can of live[0, *count) without time, tells the listener, and keeps the others (settle/follow.c). is_again: those that come back from

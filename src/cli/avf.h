@@ -33,6 +33,10 @@ typedef struct AvfWishes {
 typedef struct AvfFault {
   uint8_t outcome, settled;
 } AvfFault;
+typedef struct AvfDrawn { // a structure that its faults are drawn from a part of
+  uint16_t region;
+  double share;
+} AvfDrawn;
 typedef struct AvfAgainst {
   const char *path;
   AceProbe *probes; // id: index in `faults`
@@ -41,6 +45,8 @@ typedef struct AvfAgainst {
   uint32_t count;
   uint64_t left_out; // faults of other models than single flips
   uint64_t cycles;   // of its run
+  AvfDrawn drawn[64];
+  uint32_t drawn_count;
 } AvfAgainst;
 // The faults of a campaign on this very run. False, with diagnostics: it is not, or it cannot be read. avf_against_free.
 bool avf_against_read(AvfAgainst *against, const char *path, const JournalMeta *meta, Diags *diags);

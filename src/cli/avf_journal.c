@@ -2,6 +2,7 @@
 #include "cli/avf.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- The campaign's faults -----------------------------------------------------------------------------
@@ -54,6 +55,13 @@ static bool read_fault(void *context, const FaultRow *row) {
   return true;
 }
 
+static bool read_structure(void *context, const StructureRow *row) {
+  AvfAgainst *against = context;
+  if (row->drawn < 1 && against->drawn_count < COUNT_OF(against->drawn))
+    against->drawn[against->drawn_count++] = (AvfDrawn){row->region, row->drawn};
+  return true;
+}
+
 bool avf_against_read(AvfAgainst *against, const char *path, const JournalMeta *meta, Diags *diags) {
   *against = (AvfAgainst){.path = path};
   Journal *journal = journal_read(path, diags);
@@ -64,7 +72,8 @@ bool avf_against_read(AvfAgainst *against, const char *path, const JournalMeta *
   against->faults = calloc(room, sizeof *against->faults);
   against->ids = calloc(room, sizeof *against->ids);
   ASSERT(against->probes != NULL && against->faults != NULL && against->ids != NULL);
-  if (good && (!journal_each_golden(journal, add_cycles, &against->cycles) || !journal_each_fault(journal, read_fault, against)))
+  if (good && (!journal_each_golden(journal, add_cycles, &against->cycles) || !journal_each_structure(journal, read_structure, against) ||
+               !journal_each_fault(journal, read_fault, against)))
     good = journal_damaged(journal, diags);
   journal_close(journal);
   if (!good) avf_against_free(against);
@@ -187,6 +196,19 @@ static bool put_groups(Journal *journal, const Ace *ace, const Group *groups, ui
   return good;
 }
 
+static bool put_drawn(Journal *journal, const Ace *ace, const AvfAgainst *against, Diags *diags) {
+  bool good = true;
+  for (uint32_t i = 0; i < against->drawn_count && good; i++) {
+    uint32_t structure = structure_of(ace, against->drawn[i].region);
+    char key[128], value[32];
+    if (structure >= ace_structure_count(ace)) continue;
+    snprintf(key, sizeof key, "drawn %s", ace_structure(ace, structure)->name);
+    snprintf(value, sizeof value, "%.17g", against->drawn[i].share);
+    good = PUT(NOTES, text(key), text(value));
+  }
+  return good;
+}
+
 static bool put_against(Journal *journal, const Ace *ace, const AvfAgainst *against, Diags *diags) {
   Group *groups = calloc((size_t)against->count + 1, sizeof *groups);
   ASSERT(groups != NULL);
@@ -205,7 +227,7 @@ static bool put_against(Journal *journal, const Ace *ace, const AvfAgainst *agai
   char number[24];
   snprintf(number, sizeof number, "%" PRIu64, left_out);
   bool good = put_groups(journal, ace, groups, count, diags) && PUT(NOTES, text("against"), text(against->path)) &&
-              PUT(NOTES, text("left out"), text(number));
+              PUT(NOTES, text("left out"), text(number)) && put_drawn(journal, ace, against, diags);
   free(groups);
   return good;
 }

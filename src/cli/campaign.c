@@ -74,6 +74,12 @@ static bool take_part(const OptionUse *use) {
   return (good && options->end > 0) || option_wrong(use, "write FROM-TO: faults with the numbers FROM to TO-1");
 }
 
+static bool take_draw(const OptionUse *use) {
+  bool *from_used = option_field(use);
+  *from_used = strcmp(use->text, "used") == 0;
+  return *from_used || strcmp(use->text, "all") == 0 || option_wrong(use, "is 'used' or 'all'");
+}
+
 #define FIELD(name) offsetof(CampaignRun, options.name)
 static const Option fault_options[] = {
     {"structure", 0, "LIST",
@@ -91,6 +97,11 @@ static const Option fault_options[] = {
     {"sampling", 0, "HOW",
      "even (default): as many faults for each structure; bits: N faults, each bit of all structures as likely as any other",
      .take = take_sampling, .offset = FIELD(by_bits)},
+    {"draw", 0, "FROM",
+     "all (default): from all bits and cycles; used: from those that the run without faults reads before they are written; what strikes "
+     "the "
+     "others is masked, and counts as that",
+     .take = take_draw, .offset = FIELD(from_used)},
     {"margin", 0, "E", "or: until the interval of each structure is within +-E (default 0.01)", .take = option_campaign_real,
      .offset = FIELD(margin)},
     {"confidence", 0, "C", "of the intervals (default 0.99)", .take = option_campaign_real, .offset = FIELD(confidence)},

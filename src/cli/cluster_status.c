@@ -40,6 +40,7 @@ void cluster_count(const ClusterPlan *plan, Arena *arena, ClusterCount *count) {
       ReceiptStructure *structure = structure_named(count, arena, receipt.structures.items[k].name);
       for (uint32_t outcome = 0; outcome < OUTCOME_COUNT; outcome++)
         structure->counts[outcome] += receipt.structures.items[k].counts[outcome];
+      structure->undrawn = receipt.structures.items[k].undrawn;
     }
   }
 }
@@ -65,10 +66,10 @@ static uint64_t of_part(const ReceiptStructure *structure, const char *part) {
   return sum;
 }
 
-static void add_share(Text *out, uint64_t hits, uint64_t all) {
+static void add_share(Text *out, uint64_t hits, uint64_t all, double drawn) {
   Interval interval = wilson_interval(hits, all, 0.99);
   char text[ESTIMATE_TEXT];
-  Estimate share = {true, all == 0 ? 0 : (double)hits / (double)all, interval.low, interval.high};
+  Estimate share = {true, all == 0 ? 0 : drawn * (double)hits / (double)all, drawn * interval.low, drawn * interval.high};
   text_add(out, "  %-22s", estimate_text(share, AS_PERCENT, text));
 }
 
@@ -81,9 +82,9 @@ static void add_outcomes(const ClusterCount *count, Text *out) {
     uint64_t all = 0;
     for (uint32_t k = 0; k < OUTCOME_COUNT; k++) all += structure->counts[k];
     text_add(out, "%-14s %8llu", structure->name, (unsigned long long)all);
-    add_share(out, of_group(structure, "sdc"), all);
-    add_share(out, of_group(structure, "due"), all);
-    add_share(out, of_part(structure, "detected"), all);
+    add_share(out, of_group(structure, "sdc"), all, 1 - structure->undrawn);
+    add_share(out, of_group(structure, "due"), all, 1 - structure->undrawn);
+    add_share(out, of_part(structure, "detected"), all, 1 - structure->undrawn);
     text_add(out, "\n");
     if (structure->counts[OUTCOME_INTERNAL] > 0)
       text_add(out, "  %llu simulations failed in Redoubt itself\n", (unsigned long long)structure->counts[OUTCOME_INTERNAL]);

@@ -95,8 +95,8 @@ uint32_t progress_format(const ProgressView *view, Text *out) {
   add_head(view, &lines);
   uint32_t count = 1;
   if (view->progress->done > 0) {
-    text_add(&lines, "  %-12s %10s %9s  (at %.4g%%, first %" PRIu64 " faults)\n", "outcome", "done", "share", 100 * view->confidence,
-             view->progress->sample);
+    text_add(&lines, "  %-12s %10s %9s  (%sat %.4g%%, first %" PRIu64 " faults)\n", "outcome", "done", "share",
+             view->of_used ? "of what is used, " : "", 100 * view->confidence, view->progress->sample);
     count += 1 + add_outcomes(view, &lines);
   }
   cut_lines(&lines, view->columns, out);
@@ -126,7 +126,8 @@ static void draw(ProgressScreen *screen, const Text *text, uint32_t lines) {
 
 static void show_frame(ProgressScreen *screen, bool ended, double now) {
   const CampaignProgress *progress = &screen->last;
-  ProgressView view = {.progress = progress, .confidence = screen->options->confidence, .ended = ended};
+  ProgressView view = {
+      .progress = progress, .confidence = screen->options->confidence, .of_used = screen->options->from_used, .ended = ended};
   view.seconds = now - screen->faults_began;
   view.settled = progress->done - screen->done_before;
   view.simulated = screen->simulated;

@@ -14,6 +14,7 @@ typedef struct ProgressView {
   uint64_t simulated; // simulations since then
   uint32_t columns;   // of the terminal; lines are cut there. 0: never
   bool ended;         // a campaign that is sure enough ends before its last fault
+  bool of_used;       // faults are drawn from what is used: shares are of that
 } ProgressView;
 // The lines, each with its line feed; how many.
 uint32_t progress_format(const ProgressView *view, Text *out);

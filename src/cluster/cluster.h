@@ -98,6 +98,7 @@ void cluster_plan_cut(ClusterPlan *plan, uint64_t first, uint64_t end, uint64_t 
 typedef struct ReceiptStructure {
   const char *name;
   uint64_t counts[OUTCOME_COUNT];
+  double undrawn; // share of it that no fault was drawn from (--draw used): what strikes there is masked
 } ReceiptStructure;
 typedef struct Receipt {
   bool is_named;                   // the next line is known; receipts of earlier versions do not say it

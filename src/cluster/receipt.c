@@ -121,6 +121,8 @@ bool receipt_write(const char *path, const Receipt *receipt, Diags *diags) {
       uint64_t count = receipt->structures.items[i].counts[k];
       if (count > 0) json_object_set_new(counts, outcome_info[k].name, json_integer((json_int_t)count));
     }
+    double undrawn = receipt->structures.items[i].undrawn;
+    if (undrawn > 0) json_object_set_new(counts, "undrawn", json_real(undrawn));
     json_object_set_new(structures, receipt->structures.items[i].name, counts);
   }
   json_object_set_new(root, "structures", structures);
@@ -137,6 +139,7 @@ static void read_structures(const json_t *object, Arena *arena, Receipt *receipt
   json_object_foreach((json_t *)(uintptr_t)object, name, counts) {
     ReceiptStructure *structure = VEC_PUSH(&receipt->structures, arena);
     structure->name = arena_copy_text(arena, name, strlen(name));
+    structure->undrawn = json_number_value(json_object_get(counts, "undrawn"));
     for (uint32_t k = 0; k < OUTCOME_COUNT; k++)
       structure->counts[k] = (uint64_t)json_integer_value(json_object_get(counts, outcome_info[k].name));
   }
@@ -180,7 +183,8 @@ static uint32_t outcome_named(const char *name) {
 bool receipt_count(Receipt *receipt, const char *path, Arena *arena, Diags *diags) {
   Journal *journal = journal_read(path, diags);
   if (journal == NULL) return false;
-  Query *query = journal_query(journal, "SELECT structure, outcome, count(*) FROM results GROUP BY structure, outcome ORDER BY 1");
+  Query *query =
+      journal_query(journal, "SELECT structure, outcome, count(*), max(drawn) FROM results GROUP BY structure, outcome ORDER BY 1");
   while (query_next(query)) {
     const char *name = query_cell(query, 0).text;
     uint32_t count = receipt->structures.count;
@@ -190,6 +194,7 @@ bool receipt_count(Receipt *receipt, const char *path, Arena *arena, Diags *diag
       last->name = arena_copy_text(arena, name, strlen(name));
     }
     uint64_t faults = (uint64_t)query_cell(query, 2).integer;
+    last->undrawn = 1 - query_cell(query, 3).real;
     last->counts[outcome_named(query_cell(query, 1).text)] += faults;
     receipt->faults += faults;
   }

@@ -209,8 +209,8 @@ static bool run_child(Single *at) {
 static bool run_golden_twice(Single *at) {
   Target *target = at->target;
   Golden again = {.arena = at->arena};
-  if (!target->golden(target, NULL, 0, &at->golden, NULL, at->diags)) return false;
-  return at->options->explain || target->golden(target, NULL, 0, &again, NULL, at->diags);
+  if (!target->golden(target, NULL, 0, NULL, &at->golden, NULL, at->diags)) return false;
+  return at->options->explain || target->golden(target, NULL, 0, NULL, &again, NULL, at->diags);
 }
 
 static bool run_golden(Single *at) {

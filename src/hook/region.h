@@ -94,6 +94,11 @@ typedef struct Region {
   uint32_t owned_by_scheme; // 1 + index of the hook whose state it is; 0: the machine's
 } Region;
 
+// Every access of it is told to hooks, and nobody looks at its bits between those.
+static inline bool region_tells_accesses(const Region *region) {
+  return (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
+}
+
 // All regions of one machine; owned by the machine, immutable.
 typedef struct RegionTable {
   const Region *items;

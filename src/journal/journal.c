@@ -70,7 +70,7 @@ const char *text_at(sqlite3_stmt *statement, int column) {
 typedef struct MetaRow {
   const char *key, *value;
 } MetaRow;
-enum { META_ROWS = 19 };
+enum { META_ROWS = 20 };
 
 static const char *part_text(const JournalMeta *meta, Arena *arena) {
   return meta->end == 0 ? "" : arena_format(arena, "%" PRIu64 "-%" PRIu64, meta->first, meta->end);
@@ -89,6 +89,7 @@ static void meta_rows(const JournalMeta *meta, Arena *arena, MetaRow rows[META_R
       {"standing fault", meta->standing == NULL ? "" : meta->standing},
       {"tolerance", meta->tolerance == NULL ? "" : meta->tolerance},
       {"sampling", meta->sampling == NULL ? "" : meta->sampling},
+      {"draw", meta->draw == NULL || meta->draw[0] == '\0' ? "all" : meta->draw},
       {"program hash", arena_format(arena, "%016" PRIx64, meta->program_hash)},
       {"layout hash", arena_format(arena, "%016" PRIx64, meta->layout_hash)},
       {"seed", arena_format(arena, "%" PRIu64, meta->seed)},
@@ -145,6 +146,7 @@ static void read_meta(Journal *journal) {
                                 .standing = meta_text(journal, "standing fault"),
                                 .tolerance = meta_text(journal, "tolerance"),
                                 .sampling = meta_text(journal, "sampling"),
+                                .draw = meta_text(journal, "draw"),
                                 .program_hash = meta_number(journal, "program hash", 16),
                                 .layout_hash = meta_number(journal, "layout hash", 16),
                                 .seed = meta_number(journal, "seed", 10),
@@ -262,6 +264,7 @@ bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *d
   meta_rows(meta, journal->arena, rows);
   for (uint32_t i = 0; i < META_ROWS; i++) {
     const char *there = meta_text(journal, rows[i].key);
+    if (strcmp(rows[i].key, "draw") == 0 && there[0] == '\0') there = "all"; // older journals do not say
     if (strcmp(there, rows[i].value) == 0) continue;
     if (strcmp(rows[i].key, "sampling") == 0 && there[0] == '\0')
       return diags_add(diags, journal->path, 0, 0,

@@ -71,6 +71,7 @@ typedef struct JournalMeta {
   const char *window;     // when faults strike: "all", "kernel:NAME", "cycles:A-B"
   const char *standing;   // a fault that stands in every run; "" or NULL: none
   const char *sampling;   // which faults: "by structure", "by bits", "every bit"; "" or NULL: dealt evenly, as before version 6, or none
+  const char *draw;       // from what: "all", "used"; "" or NULL: all
   uint64_t program_hash, layout_hash, seed;
   const char *tolerance;  // of outputs, one per line; "" or NULL: none
   uint64_t timeout;       // multiple of the golden run's cycles at which a run counts as endless
@@ -109,7 +110,17 @@ typedef struct StructureRow { // a region that faults may strike
   double needed;           // as used, without registers that are padding; 0: not known, or not recorded
   const char *origin;      // of its cells: "modelled", ... (region.h); NULL: not recorded
   const char *stands_for;  // what a real GPU has in their place; NULL: the same cells
+  double drawn;            // share of its bits and cycles that its faults are drawn from; what strikes the rest is masked, exactly. 1: all
 } StructureRow;
+
+// The same of a launch, or of a slice of the time in which faults strike. Where faults are drawn from all there are no such rows.
+enum { JOURNAL_SLICES = 50 };
+typedef struct DrawnRow {
+  uint16_t region;
+  uint32_t launch; // 0: of a slice
+  int64_t slice;   // NOTHING: of a launch
+  double drawn;
+} DrawnRow;
 
 enum { NOTHING = -1 }; // in a column: NULL
 
@@ -187,6 +198,7 @@ typedef struct RoundStructure {
   uint16_t region;
   const char *name;
   uint64_t settled, bad; // faults, of whole batches; those that are not masked, late or corrected
+  double drawn;          // StructureRow.drawn
   bool is_tight;         // its interval is narrow enough
 } RoundStructure;
 // How far the parts of a campaign with a margin have come. Rows are taken in order of their numbers. Zero-initialise.
@@ -209,6 +221,7 @@ uint64_t rounds_foresee(const Rounds *rounds);
 // ---- Rows --------------------------------------------------------------------------------------------
 bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count, Diags *diags);
 bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t count, Diags *diags);
+bool journal_put_drawn(Journal *journal, const DrawnRow *rows, uint32_t count, Diags *diags);
 // PTX that lines count in, numbered from 1.
 bool journal_put_source(Journal *journal, uint32_t number, const char *name, const char *text, Diags *diags);
 bool journal_put_fault(Journal *journal, const FaultRow *row, Diags *diags); // a full disk is a diagnostic, nothing is lost
@@ -218,6 +231,7 @@ uint64_t journal_fault_count(const Journal *journal);
 bool journal_each_fault(const Journal *journal, bool (*each)(void *context, const FaultRow *row), void *context);
 bool journal_each_golden(const Journal *journal, bool (*each)(void *context, const GoldenRow *row), void *context);
 bool journal_each_structure(const Journal *journal, bool (*each)(void *context, const StructureRow *row), void *context);
+bool journal_each_drawn(const Journal *journal, bool (*each)(void *context, const DrawnRow *row), void *context);
 // The same one at a time, to walk two journals side by side. A row's text lasts until the next.
 typedef struct FaultCursor FaultCursor;
 FaultCursor *journal_faults(const Journal *journal);

@@ -21,6 +21,7 @@ bool journal_error(const Journal *journal, const char *what, Diags *diags);
 bool journal_same_meta(const Journal *journal, const JournalMeta *meta, Diags *diags);
 void journal_cache(Journal *journal, int kilobytes);                    // how much of the file may stay in memory
 sqlite3_stmt *journal_prepare(const Journal *journal, const char *sql); // NULL: journal_error says why
+bool journal_has_drawn(const Journal *journal);                         // the table of DrawnRows: older journals have none
 int64_t journal_number(const Journal *journal, const char *sql);        // its first column; -1: none
 const char *text_at(sqlite3_stmt *statement, int column);               // "" for NULL
 

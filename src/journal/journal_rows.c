@@ -1,6 +1,7 @@
 // Rows of the journal: launches, structures, sources, faults; queries.
 #include "journal/journal_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // ---- Writing ---------------------------------------------------------------------------------------
@@ -55,8 +56,10 @@ bool journal_put_golden(Journal *journal, const GoldenRow *rows, uint32_t count,
   return finish(journal, put, good, diags);
 }
 
+static bool draws_used(const Journal *journal) { return journal->meta.draw != NULL && strcmp(journal->meta.draw, "used") == 0; }
+
 bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t count, Diags *diags) {
-  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)");
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO structures VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)");
   bool good = put != NULL;
   for (uint32_t i = 0; i < count && good; i++) {
     const StructureRow *row = &rows[i];
@@ -73,6 +76,22 @@ bool journal_put_structures(Journal *journal, const StructureRow *rows, uint32_t
     else sqlite3_bind_null(put, 10);
     bind_text(put, 11, row->origin);
     bind_text(put, 12, row->stands_for);
+    if (draws_used(journal)) sqlite3_bind_double(put, 13, row->drawn);
+    else sqlite3_bind_null(put, 13);
+    good = sqlite3_step(put) == SQLITE_DONE;
+    sqlite3_reset(put);
+  }
+  return finish(journal, put, good, diags);
+}
+
+bool journal_put_drawn(Journal *journal, const DrawnRow *rows, uint32_t count, Diags *diags) {
+  sqlite3_stmt *put = journal_prepare(journal, "INSERT OR REPLACE INTO drawn VALUES (?1,?2,?3,?4)");
+  bool good = put != NULL;
+  for (uint32_t i = 0; i < count && good; i++) {
+    sqlite3_bind_int64(put, 1, rows[i].region);
+    sqlite3_bind_int64(put, 2, rows[i].launch);
+    sqlite3_bind_int64(put, 3, rows[i].slice);
+    sqlite3_bind_double(put, 4, rows[i].drawn);
     good = sqlite3_step(put) == SQLITE_DONE;
     sqlite3_reset(put);
   }
@@ -305,6 +324,25 @@ bool journal_each_structure(const Journal *journal, bool (*each)(void *context, 
                         .origin = text_at(get, 10),
                         .stands_for = text_at(get, 11)};
     row.kind = word_number(text_at(get, 8), structure_kinds, KIND_COUNT) % KIND_COUNT;
+    bool is_said = draws_used(journal) && sqlite3_column_type(get, 12) == SQLITE_FLOAT; // else faults are drawn from all
+    row.drawn = is_said ? fmin(fmax(sqlite3_column_double(get, 12), 0), 1) : 1;
+    good = each(context, &row);
+  }
+  return read_out(get, good);
+}
+
+bool journal_has_drawn(const Journal *journal) {
+  return journal_number(journal, "SELECT count(*) FROM main.sqlite_master WHERE name = 'drawn' AND sql LIKE 'CREATE TABLE%'") == 1;
+}
+
+bool journal_each_drawn(const Journal *journal, bool (*each)(void *context, const DrawnRow *row), void *context) {
+  sqlite3_stmt *get = NULL;
+  if (!journal_has_drawn(journal)) return true;
+  const char *sql = "SELECT region, launch, slice, share FROM main.drawn ORDER BY region, launch, slice";
+  bool good = sqlite3_prepare_v2(journal->database, sql, -1, &get, NULL) == SQLITE_OK;
+  while (good && sqlite3_step(get) == SQLITE_ROW) {
+    DrawnRow row = {(uint16_t)number_at(get, 0), (uint32_t)number_at(get, 1), sqlite3_column_int64(get, 2),
+                    fmin(fmax(sqlite3_column_double(get, 3), 0), 1)};
     good = each(context, &row);
   }
   return read_out(get, good);

@@ -17,6 +17,7 @@ static bool dump_structure(void *context, const StructureRow *row) {
   text_add(context, "structure %u %s %" PRIu64 " %u %u %.9g %.9g %s\n", row->region, row->name, row->rows, row->units, row->bits, row->used,
            row->raw_fit_per_mbit, structure_kinds[row->kind]);
   if (row->origin[0] != '\0') text_add(context, "needed %.9g, %s %s\n", row->needed, row->origin, row->stands_for);
+  if (row->drawn < 1) text_add(context, "drawn %.17g\n", row->drawn);
   return true;
 }
 
@@ -43,12 +44,14 @@ void journal_dump(const Journal *journal, Text *out) {
   if (meta->standing[0] != '\0') text_add(out, "standing fault %s\n", meta->standing);
   if (meta->tolerance[0] != '\0') text_add(out, "tolerance %s\n", meta->tolerance);
   if (meta->sampling[0] != '\0') text_add(out, "sampling %s\n", meta->sampling);
+  if (strcmp(meta->draw, "used") == 0) text_add(out, "drawn from what is used\n");
   const JournalNote notes[] = {NOTE_ASKED_FAULTS,   NOTE_ASKED_MARGIN,  NOTE_ASKED_CONFIDENCE, NOTE_SETTLED_BELOW,      NOTE_COMPLETE,
                                NOTE_SCHEME_BITS,    NOTE_CELLS,         NOTE_CHIP_BITS,        NOTE_OUTPUT_ELEMENTS,    NOTE_ENERGY_DYNAMIC,
                                NOTE_ENERGY_LEAKAGE, NOTE_OCCUPANCY_SMS, NOTE_OCCUPANCY_WARPS,  NOTE_OCCUPANCY_REGISTERS};
   for (size_t i = 0; i < COUNT_OF(notes); i++) text_add(out, "%s %s\n", note_keys[notes[i]], journal_note(journal, notes[i]));
   journal_each_golden(journal, dump_launch, out);
   journal_each_structure(journal, dump_structure, out);
+  if (journal_has_drawn(journal)) dump_rows(journal, "SELECT * FROM drawn ORDER BY region, launch, slice", out);
   dump_rows(journal, "SELECT * FROM sources ORDER BY source", out);
   dump_rows(journal, "SELECT * FROM faults ORDER BY id", out);
 }
@@ -74,9 +77,11 @@ bool journal_hash(const Journal *journal, uint64_t *hash) {
   Text meta = {0};
   text_add(&meta, "SELECT key, value FROM meta WHERE key NOT IN ('%s', '%s', '%s', '%s') ORDER BY key", note_keys[NOTE_DATE],
            note_keys[NOTE_COMMAND], note_keys[NOTE_HOST], note_keys[NOTE_FOLDER]);
+  const char *drawn = journal_has_drawn(journal) ? "SELECT * FROM main.drawn ORDER BY region, launch, slice" : "SELECT 0 WHERE 0";
   const char *const tables[] = {meta.at,
                                 "SELECT * FROM main.launches ORDER BY launch",
                                 "SELECT * FROM main.structures ORDER BY region",
+                                drawn,
                                 "SELECT * FROM main.sources ORDER BY source",
                                 "SELECT * FROM main.outcomes ORDER BY outcome",
                                 "SELECT * FROM main.faults ORDER BY id"};
@@ -118,6 +123,9 @@ static bool merge_launch(void *context, const GoldenRow *row) {
 }
 static bool merge_structure(void *context, const StructureRow *row) {
   return journal_put_structures(((Merge *)context)->into, row, 1, ((Merge *)context)->diags);
+}
+static bool merge_drawn(void *context, const DrawnRow *row) {
+  return journal_put_drawn(((Merge *)context)->into, row, 1, ((Merge *)context)->diags);
 }
 static bool merge_fault(void *context, const FaultRow *row) {
   Merge *merge = context;
@@ -222,7 +230,7 @@ static bool merge_frame(Merge *merge) {
   if (merge->into != NULL) journal_cache(merge->into, CACHE_KILOBYTES);
   return merge->into != NULL && merge_notes(merge->into, merge->first, merge->diags) &&
          journal_each_golden(merge->first, merge_launch, merge) && journal_each_structure(merge->first, merge_structure, merge) &&
-         merge_sources(merge->into, merge->first, merge->diags);
+         journal_each_drawn(merge->first, merge_drawn, merge) && merge_sources(merge->into, merge->first, merge->diags);
 }
 
 static bool merge_piece(Merge *merge, const Piece *piece) {

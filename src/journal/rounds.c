@@ -16,7 +16,7 @@ uint32_t journal_batch(bool has_margin, uint32_t structures) {
 static bool add_structure(void *context, const StructureRow *row) {
   Rounds *rounds = context;
   const char *name = arena_copy_text(rounds->arena, row->name, strlen(row->name));
-  *VEC_PUSH(&rounds->structures, rounds->arena) = (RoundStructure){.region = row->region, .name = name};
+  *VEC_PUSH(&rounds->structures, rounds->arena) = (RoundStructure){.region = row->region, .name = name, .drawn = row->drawn};
   return true;
 }
 
@@ -33,7 +33,7 @@ static void look_up(Rounds *rounds) {
   bool all = true;
   for (uint32_t i = 0; i < rounds->structures.count; i++) {
     RoundStructure *structure = &rounds->structures.items[i];
-    structure->is_tight = wilson_is_tight(structure->bad, structure->settled, rounds->margin, rounds->confidence);
+    structure->is_tight = wilson_is_tight(structure->bad, structure->settled, structure->drawn, rounds->margin, rounds->confidence);
     all &= structure->is_tight;
   }
   rounds->is_sure = all;
@@ -89,7 +89,7 @@ uint64_t rounds_foresee(const Rounds *rounds) {
     const RoundStructure *structure = &rounds->structures.items[i];
     if (structure->is_tight || structure->settled == 0) continue;
     double share = (double)structure->bad / (double)structure->settled;
-    double left = faults_for(share, rounds->margin, rounds->confidence) - (double)structure->settled;
+    double left = faults_for(share, rounds->margin / structure->drawn, rounds->confidence) - (double)structure->settled;
     most = fmax(most, ceil(left / each));
   }
   double batches = fmin(fmax(most, 1), ceil((double)rounds->total / (double)rounds->batch));

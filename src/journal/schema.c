@@ -17,7 +17,9 @@ static const char tables[] = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEX
                              " thread_instructions INTEGER, warp_instructions INTEGER, name TEXT, registers INTEGER, source INTEGER,"
                              " needs INTEGER);"
                              "CREATE TABLE structures (region INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, units INTEGER,"
-                             " bits INTEGER, used REAL, raw_fit REAL, kind TEXT, needed REAL, origin TEXT, stands_for TEXT);"
+                             " bits INTEGER, used REAL, raw_fit REAL, kind TEXT, needed REAL, origin TEXT, stands_for TEXT, drawn REAL);"
+                             "CREATE TABLE drawn (region INTEGER, launch INTEGER, slice INTEGER, share REAL,"
+                             " PRIMARY KEY (region, launch, slice)) WITHOUT ROWID;"
                              "CREATE TABLE sources (source INTEGER PRIMARY KEY, name TEXT, text TEXT);";
 // %s: "" or "TEMP". Files of older versions have other groups, so whoever reads a file makes a table of its own.
 static const char outcomes_table[] =
@@ -34,12 +36,12 @@ static const char results_view[] =
     " f.worst AS worst, f.pattern AS pattern, o.part AS due_part, f.unanswered AS unanswered, CASE WHEN f.outcome = 'detected' THEN"
     " f.unanswered IN ('masked', 'performance', 'corrected') WHEN o.outcome_group = 'due' THEN 0 END AS false_due, f.read AS read, f.note "
     "AS note,"
-    " f.fault AS fault, f.number AS number, f.verified AS verified"
-    " FROM faults f LEFT JOIN main.structures s ON s.region = f.region LEFT JOIN main.launches l ON l.launch = f.launch"
+    " f.fault AS fault, f.number AS number, f.verified AS verified, ifnull(s.drawn, 1.0) AS drawn"
+    " FROM faults f LEFT JOIN structures s ON s.region = f.region LEFT JOIN main.launches l ON l.launch = f.launch"
     " LEFT JOIN %s.outcomes o ON o.outcome = f.outcome WHERE f.id < %lld";
-static const char avf_view[] = "CREATE VIEW avf AS SELECT structure, count(*) AS faults, avg(outcome_group = 'sdc') AS sdc_avf,"
-                               " avg(outcome_group = 'due') AS due_avf, avg(outcome = 'detected') AS detected_avf,"
-                               " avg(outcome_group IN ('sdc', 'due')) AS avf FROM results GROUP BY structure ORDER BY structure";
+static const char avf_view[] = "CREATE VIEW avf AS SELECT structure, count(*) AS faults, avg(drawn * (outcome_group = 'sdc')) AS sdc_avf,"
+                               " avg(drawn * (outcome_group = 'due')) AS due_avf, avg(drawn * (outcome = 'detected')) AS detected_avf,"
+                               " avg(drawn * (outcome_group IN ('sdc', 'due'))) AS avf FROM results GROUP BY structure ORDER BY structure";
 
 #define COLUMN(name, type, meaning) "?,"
 const char fault_insert[] = "INSERT OR REPLACE INTO faults SELECT "
@@ -184,16 +186,19 @@ static const char from_version_5[] = "ALTER TABLE faults ADD COLUMN unanswered T
                                      "ALTER TABLE faults ADD COLUMN verified INTEGER;"
                                      "ALTER TABLE launches ADD COLUMN needs INTEGER; ALTER TABLE structures ADD COLUMN needed REAL;"
                                      "ALTER TABLE structures ADD COLUMN origin TEXT; ALTER TABLE structures ADD COLUMN stands_for TEXT;"
+                                     "ALTER TABLE structures ADD COLUMN drawn REAL; CREATE TABLE drawn (region INTEGER, launch INTEGER,"
+                                     " slice INTEGER, share REAL, PRIMARY KEY (region, launch, slice)) WITHOUT ROWID;"
                                      "DROP VIEW IF EXISTS results; DROP VIEW IF EXISTS avf; DROP TABLE IF EXISTS outcomes;";
 // The same for a file that is only read, without a copy of it.
 static const char as_if_from_version_4[] =
     "CREATE TEMP VIEW faults AS SELECT *, NULL AS read, NULL AS unanswered, NULL AS number, NULL AS verified FROM main.faults;"
     "CREATE TEMP VIEW launches AS SELECT *, NULL AS needs FROM main.launches;"
-    "CREATE TEMP VIEW structures AS SELECT *, NULL AS kind, NULL AS needed, NULL AS origin, NULL AS stands_for FROM main.structures;";
+    "CREATE TEMP VIEW structures AS SELECT *, NULL AS kind, NULL AS needed, NULL AS origin, NULL AS stands_for, NULL AS drawn FROM "
+    "main.structures;";
 static const char as_if_from_version_5[] =
     "CREATE TEMP VIEW faults AS SELECT *, NULL AS unanswered, NULL AS number, NULL AS verified FROM main.faults;"
     "CREATE TEMP VIEW launches AS SELECT *, NULL AS needs FROM main.launches;"
-    "CREATE TEMP VIEW structures AS SELECT *, NULL AS needed, NULL AS origin, NULL AS stands_for FROM main.structures;";
+    "CREATE TEMP VIEW structures AS SELECT *, NULL AS needed, NULL AS origin, NULL AS stands_for, NULL AS drawn FROM main.structures;";
 
 bool schema_look_back(Journal *journal, Diags *diags) {
   return run(journal, schema_version(journal) == 4 ? as_if_from_version_4 : as_if_from_version_5, diags);
@@ -207,8 +212,9 @@ bool schema_migrate(Journal *journal, Diags *diags) {
            create_outcomes(journal, "", "main", diags) && create_views(journal, diags) && set_version(journal, diags);
   const char *keep = "ALTER TABLE faults RENAME TO old_faults; ALTER TABLE launches RENAME TO old_launches;"
                      "ALTER TABLE structures RENAME TO old_structures; ALTER TABLE meta RENAME TO old_meta;";
-  const char *copy = "INSERT INTO meta SELECT * FROM old_meta; INSERT INTO structures SELECT *, NULL, NULL, NULL, NULL FROM old_structures;"
-                     "DROP TABLE old_meta; DROP TABLE old_structures;";
+  const char *copy =
+      "INSERT INTO meta SELECT * FROM old_meta; INSERT INTO structures SELECT *, NULL, NULL, NULL, NULL, NULL FROM old_structures;"
+      "DROP TABLE old_meta; DROP TABLE old_structures;";
   bool good = sqlite3_create_function(journal->database, "fault_field", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, fault_field, NULL,
                                       NULL) == SQLITE_OK &&
               run(journal, keep, diags) && run(journal, tables, diags) && create_faults(journal, diags) && run(journal, copy, diags);

@@ -32,9 +32,9 @@ Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence) {
   return wilson_share(trials == 0 ? 0 : (double)hits / (double)trials, (double)trials, confidence);
 }
 
-bool wilson_is_tight(uint64_t hits, uint64_t trials, double margin, double confidence) {
+bool wilson_is_tight(uint64_t hits, uint64_t trials, double drawn, double margin, double confidence) {
   Interval interval = wilson_interval(hits, trials, confidence);
-  return (interval.high - interval.low) / 2 <= margin;
+  return drawn * (interval.high - interval.low) / 2 <= margin;
 }
 
 // How much the two shares go together, from -1 to 1; with the paper's continuity correction for positive ones.

@@ -15,8 +15,8 @@ bool confidence_is_possible(double confidence);
 double normal_quantile(double confidence);
 // Wilson's score interval for `hits` of `trials`; 0..1 without trials.
 Interval wilson_interval(uint64_t hits, uint64_t trials, double confidence);
-// The interval reaches no farther than `margin` from its middle.
-bool wilson_is_tight(uint64_t hits, uint64_t trials, double margin, double confidence);
+// The interval reaches no farther than `margin` from its middle, once it is multiplied by `drawn`: the share that the trials are drawn from.
+bool wilson_is_tight(uint64_t hits, uint64_t trials, double drawn, double margin, double confidence);
 // The same for a share that comes from as much as `trials` of equal weight. Of trials with weights that is the square of the weights' sum
 // over the sum of their squares (Kish, Survey Sampling, 1965).
 Interval wilson_share(double share, double trials, double confidence);

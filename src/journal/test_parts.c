@@ -144,7 +144,7 @@ static void a_margin_leaves_out_what_is_too_much(void **state) {
   Scene *scene = *state;
   uint32_t batch = journal_batch(true, 2);
   double tight = 0.029; // half the interval after one batch: 0.027 for s3
-  assert_true(wilson_is_tight(batch / 6 + 1, batch / 2, tight, 0.99) && !wilson_is_tight(batch / 6 + 1, batch / 2, 0.02, 0.99));
+  assert_true(wilson_is_tight(batch / 6 + 1, batch / 2, 1, tight, 0.99) && !wilson_is_tight(batch / 6 + 1, batch / 2, 1, 0.02, 0.99));
   JournalPlan plan = {10 * batch, tight, 0.99};
   const char *much = write_part(scene, "much", &(Wish){plan, 0, 2 * batch, NULL}), *merged = path_of(scene, "merged");
   assert_true(journal_merge(merged, &much, 1, &scene->diags));

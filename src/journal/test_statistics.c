@@ -136,7 +136,7 @@ static void test_ends_when_sure(void **state) {
       do {
         for (uint32_t k = 0; k < cases[i].batch; k++, settled++)
           hits += random_unit_f64(random_draw(i, campaign, settled)) < cases[i].share;
-      } while (!wilson_is_tight(hits, settled, cases[i].margin, 0.95));
+      } while (!wilson_is_tight(hits, settled, 1, cases[i].margin, 0.95));
       Interval interval = wilson_interval(hits, settled, 0.95);
       held += interval.low <= cases[i].share && cases[i].share <= interval.high;
       least = min_u64(least, settled);

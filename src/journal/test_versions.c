@@ -66,7 +66,8 @@ static void make_version_4(const Scene *scene) {
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 10);
   run_sql(scene->path, "DROP VIEW results; DROP VIEW avf; ALTER TABLE faults DROP COLUMN read; ALTER TABLE faults DROP COLUMN unanswered; "
-                       "ALTER TABLE faults DROP COLUMN number; ALTER TABLE faults DROP COLUMN verified; ALTER TABLE structures DROP COLUMN "
+                       "ALTER TABLE faults DROP COLUMN number; ALTER TABLE structures DROP COLUMN drawn; DROP TABLE drawn; ALTER TABLE "
+                       "faults DROP COLUMN verified; ALTER TABLE structures DROP COLUMN "
                        "kind; PRAGMA user_version = 4");
 }
 
@@ -128,7 +129,8 @@ static void make_version_5(const Scene *scene) {
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 10);
   run_sql(scene->path, "DROP VIEW results; DROP VIEW avf; ALTER TABLE faults DROP COLUMN unanswered; "
-                       "ALTER TABLE faults DROP COLUMN number; ALTER TABLE faults DROP COLUMN verified; PRAGMA user_version = 5");
+                       "ALTER TABLE faults DROP COLUMN number; ALTER TABLE structures DROP COLUMN drawn; DROP TABLE drawn; ALTER TABLE "
+                       "faults DROP COLUMN verified; PRAGMA user_version = 5");
 }
 
 static void check_version_5(const Journal *journal) {

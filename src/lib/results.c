@@ -8,6 +8,7 @@
 typedef struct StructureName {
   uint16_t region;
   const char *name;
+  double drawn; // share of it that its faults are drawn from
 } StructureName;
 
 struct RedoubtResults {
@@ -20,7 +21,7 @@ struct RedoubtResults {
 static bool take_structure(void *context, const StructureRow *row) {
   RedoubtResults *results = context;
   *VEC_PUSH(&results->structures, results->arena) =
-      (StructureName){row->region, arena_copy_text(results->arena, row->name, strlen(row->name))};
+      (StructureName){row->region, arena_copy_text(results->arena, row->name, strlen(row->name)), row->drawn};
   return true;
 }
 
@@ -117,6 +118,25 @@ static bool is_group(const char *group) {
   return false;
 }
 
+static double drawn_of(const RedoubtResults *results, const char *structure) {
+  for (uint32_t i = 0; i < results->structures.count; i++) {
+    const StructureName *at = &results->structures.items[i];
+    if (structure == NULL || strcmp(at->name, structure) == 0) return at->drawn;
+  }
+  return 1;
+}
+
+// Where faults are drawn from what is used, what strikes the rest is masked.
+static void weigh(RedoubtShare *share, double drawn, bool is_masked, double confidence) {
+  if (drawn >= 1 || share->total == 0) return;
+  uint64_t hits = is_masked ? share->total - share->count : share->count;
+  Interval of = wilson_interval(hits, share->total, confidence);
+  double value = drawn * (double)hits / (double)share->total, low = drawn * of.low, high = drawn * of.high;
+  share->share = is_masked ? 1 - value : value;
+  share->low = is_masked ? 1 - high : low;
+  share->high = is_masked ? 1 - low : high;
+}
+
 bool redoubt_results_share(RedoubtResults *results, const char *structure, const char *group, double confidence, RedoubtShare *share,
                            RedoubtError *error) {
   lib_begin(error);
@@ -136,5 +156,6 @@ bool redoubt_results_share(RedoubtResults *results, const char *structure, const
   Interval interval = wilson_interval(tally.count, tally.total, confidence);
   *share = (RedoubtShare){.count = tally.count, .total = tally.total, .low = interval.low, .high = interval.high};
   share->share = tally.total == 0 ? 0 : (double)tally.count / (double)tally.total;
+  weigh(share, drawn_of(results, structure), strcmp(group, "masked") == 0, confidence);
   return true;
 }

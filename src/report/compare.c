@@ -22,8 +22,8 @@ static void add_journal(Text *out, const char *name, const Report *report) {
 // What makes a comparison one of other things than protections. Settings belong to the machine, and so does the program to its arguments.
 static void add_differences(const Pairs *pairs, Text *out) {
   const JournalMeta *a = pairs->a->meta, *b = pairs->b->meta;
-  const char *const names[] = {"program", "arguments", "machine",  "settings of the machine", "model", "structures",
-                               "window",  "seed",      "tolerance"};
+  const char *const names[] = {"program", "arguments", "machine", "settings of the machine", "model", "structures", "window",
+                               "seed",    "tolerance", "draw"};
   bool is_program = strcmp(a->target, b->target) == 0, is_machine = strcmp(a->machine, b->machine) == 0;
   const bool differ[] = {!is_program,
                          is_program && strcmp(a->arguments, b->arguments) != 0,
@@ -33,7 +33,8 @@ static void add_differences(const Pairs *pairs, Text *out) {
                          strcmp(a->structures, b->structures) != 0,
                          strcmp(a->window, b->window) != 0,
                          a->seed != b->seed,
-                         strcmp(a->tolerance, b->tolerance) != 0};
+                         strcmp(a->tolerance, b->tolerance) != 0,
+                         report_draws_used(pairs->a) != report_draws_used(pairs->b)};
   const char *before = "they differ in: ";
   for (size_t i = 0; i < COUNT_OF(differ); i++) {
     if (!differ[i]) continue;
@@ -50,6 +51,12 @@ static void add_pairing(const Pairs *pairs, Text *out) {
       [UNPAIRED] = "not paired: the faults of the two differ; the intervals are those of independent samples",
   };
   text_add(out, "%s\n", texts[pairs->pairing]);
+  bool is_of_used = report_draws_used(pairs->a) || report_draws_used(pairs->b);
+  if (is_of_used && pairs->pairing == UNPAIRED)
+    text_add(out,
+             "faults were drawn from what each run uses, which is not the same: with --draw all both have the same faults, in pairs\n");
+  if (is_of_used && pairs->pairing != UNPAIRED)
+    text_add(out, "drawn from what is used, the same in both: every share is of all bits and cycles\n");
   if (pairs->pairing == UNPAIRED) return;
   text_add(out, "%" PRIu64 " pairs\n", pairs->same + pairs->places);
   if (pairs->alone_a + pairs->alone_b > 0)

@@ -89,8 +89,9 @@ static void add_campaign(const Report *report, Text *out) {
   const struct {
     const char *key, *value;
   } rows[] = {
-      {"target", meta->target}, {"arguments", meta->arguments},   {"machine", meta->machine}, {"settings", meta->settings},
-      {"model", meta->model},   {"protection", meta->protection}, {"window", meta->window},   {"structures", meta->structures},
+      {"target", meta->target},     {"arguments", meta->arguments},   {"machine", meta->machine},
+      {"settings", meta->settings}, {"model", meta->model},           {"protection", meta->protection},
+      {"window", meta->window},     {"structures", meta->structures}, {"draw", report_draws_used(report) ? "used" : "all"},
   };
   text_add(out, "key,value\n");
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -143,8 +144,10 @@ static void add_known(Text *out, double value) { // 0: not known
 }
 
 static void add_structures(const Report *report, Text *out) {
-  add_text(out, "structure,title,origin,stands_for,bits,used,needed,fit_per_mbit,fit_factor");
+  add_text(out, "structure,title,origin,stands_for,bits,resident,needed,drawn,fit_per_mbit,fit_factor");
+  add_estimate_head(out, "used");
   add_estimate_head(out, "used_avf");
+  add_estimate_head(out, "resident_avf");
   add_estimate_head(out, "needed_avf");
   for (uint32_t m = 0; m < MEASURES; m++) {
     char key[32];
@@ -164,11 +167,14 @@ static void add_structures(const Report *report, Text *out) {
     add_text(out, ",");
     text_add_csv(out, at->stands_for);
     text_add(out, ",%" PRIu64, at->bits);
-    add_known(out, at->used);
+    add_known(out, at->resident);
     add_known(out, at->needed);
+    text_add(out, ",%.9g", at->drawn);
     add_known(out, at->fit_per_mbit);
     add_known(out, at->fit_per_mbit > 0 ? structure_rate_factor(report, at) : 0);
-    csv_estimate(out, structure_used(report, at, MEASURE_AVF, &why));
+    csv_estimate(out, structure_used_share(report, at));
+    csv_estimate(out, structure_used(report, at, MEASURE_AVF));
+    csv_estimate(out, structure_resident(report, at, MEASURE_AVF, &why));
     csv_estimate(out, structure_needed(report, at, MEASURE_AVF, &why));
     for (uint32_t m = 0; m < MEASURES; m++) csv_estimate(out, structure_fit(report, at, (Measure)m));
     add_text(out, ",");
@@ -226,7 +232,7 @@ static void add_time(const Report *report, Text *out) {
 static bool add_breakdowns(const Report *report, bool errors, Text *out) {
   Diags ignored = {0}; // who asked is told that the journal is damaged
   bool good = true;
-  text_add(out, errors ? "by,structure,key,sdcs,share,share_low,share_high\n" : "by,structure,key,");
+  text_add(out, errors ? "by,structure,key,sdcs,share,share_low,share_high\n" : "by,structure,key,of,");
   if (!errors) add_tally_head(out);
   for (uint32_t i = 0; i < breakdown_count && good; i++) {
     Breakdown breakdown;
@@ -239,6 +245,7 @@ static bool add_breakdowns(const Report *report, bool errors, Text *out) {
       add_text(out, ",");
       text_add_csv_name(out, row->key);
       add_text(out, ",");
+      if (!errors) add_text(out, report_draws_used(report) ? "used," : "all,");
       if (!errors) add_tally(report, out, &row->tally);
       if (errors) add_count(out, row->tally.total);
       if (errors) csv_estimate(out, breakdown_share(report, row));

@@ -65,10 +65,17 @@ static json_t *json_meta(const JournalMeta *meta) {
   const struct {
     const char *key, *value;
   } texts[] = {
-      {"target", meta->target},     {"arguments", meta->arguments},   {"machine", meta->machine},
-      {"settings", meta->settings}, {"model", meta->model},           {"protection", meta->protection},
-      {"window", meta->window},     {"structures", meta->structures}, {"standing_fault", meta->standing},
+      {"target", meta->target},
+      {"arguments", meta->arguments},
+      {"machine", meta->machine},
+      {"settings", meta->settings},
+      {"model", meta->model},
+      {"protection", meta->protection},
+      {"window", meta->window},
+      {"structures", meta->structures},
+      {"standing_fault", meta->standing},
       {"sampling", meta->sampling},
+      {"draw", strcmp(meta->draw, "used") == 0 ? "used" : "all"},
   };
   for (size_t i = 0; i < COUNT_OF(texts); i++) json_object_set_new(object, texts[i].key, report_string(texts[i].value));
   json_object_set_new(object, "program_hash", hash_of(meta->program_hash));
@@ -88,11 +95,14 @@ static json_t *json_structures(const Report *report) {
     json_object_set_new(item, "name", report_string(structure->name));
     json_object_set_new(item, "title", report_string(structure->title));
     json_object_set_new(item, "bits", count_of(structure->bits));
-    json_object_set_new(item, "used", structure->used > 0 ? json_real(structure->used) : json_null());
     const char *why;
-    json_object_set_new(item, "used_avf", json_estimate(structure_used(report, structure, MEASURE_AVF, &why)));
+    json_object_set_new(item, "resident", structure->resident > 0 ? json_real(structure->resident) : json_null());
+    json_object_set_new(item, "drawn", json_real(structure->drawn));
+    json_object_set_new(item, "used", json_estimate(structure_used_share(report, structure)));
+    json_object_set_new(item, "used_avf", json_estimate(structure_used(report, structure, MEASURE_AVF)));
+    json_object_set_new(item, "resident_avf", json_estimate(structure_resident(report, structure, MEASURE_AVF, &why)));
+    json_object_set_new(item, "resident_avf_unknown", why == NULL ? json_null() : json_string(why));
     json_object_set_new(item, "needed", structure->needed > 0 ? json_real(structure->needed) : json_null());
-    json_object_set_new(item, "used_avf_unknown", why == NULL ? json_null() : json_string(why));
     json_object_set_new(item, "needed_avf", json_estimate(structure_needed(report, structure, MEASURE_AVF, &why)));
     json_object_set_new(item, "origin", structure->origin[0] == '\0' ? json_null() : report_string(structure->origin));
     json_object_set_new(item, "stands_for", structure->stands_for[0] == '\0' ? json_null() : report_string(structure->stands_for));

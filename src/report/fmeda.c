@@ -30,6 +30,12 @@ static uint64_t content_hash(const Journal *journal) {
   return hash;
 }
 
+static bool of_other_faults(const char *path, bool is_test, Diags *diags) {
+  return diags_add(diags, path, 0, 0, "draws its faults from what its own runs use, and %s: repeat both campaigns with --draw all",
+                   is_test ? "a test is judged on the faults of the program"
+                           : "second faults are held against the same ones without the first");
+}
+
 static bool check_journal(const Report *report, const Report *first, bool is_test, Diags *diags) {
   const JournalMeta *a = report->meta, *b = first->meta;
   const char *path = journal_path(report->journal);
@@ -40,6 +46,8 @@ static bool check_journal(const Report *report, const Report *first, bool is_tes
   if (a->shards > 1 || a->end > 0) return diags_add(diags, path, 0, 0, "is one shard of a campaign; 'redoubt merge' puts them together");
   if (strcmp(a->machine, b->machine) != 0 || strcmp(a->settings, b->settings) != 0)
     return diags_add(diags, path, 0, 0, "is of another machine than %s: its name or a setting differs", journal_path(first->journal));
+  bool is_paired = is_test || a->standing[0] != '\0'; // with the same faults in other campaigns
+  if (is_paired && report_draws_used(report)) return of_other_faults(path, is_test, diags);
   if (is_test || (strcmp(a->target, b->target) == 0 && strcmp(a->arguments, b->arguments) == 0)) return true;
   return diags_add(diags, path, 0, 0, "is of another program than %s, or of other arguments; tests of a library go with --test",
                    journal_path(first->journal));
@@ -106,6 +114,7 @@ static uint32_t find_cell(Fmeda *fmeda, PlanVec *plans, Arena *arena, const Stru
   cell->type = type_of(model);
   cell->bits = structure->bits;
   cell->boards = 1;
+  cell->drawn = 1;
   cell->kind = structure->kind;
   cell->rates = structure->fit_per_mbit > 0 ? rates_of(model, structure->kind) : 0;
   cell->fit = cell->machine_fit = (double)structure->bits / (1 << 20) * structure->fit_per_mbit;

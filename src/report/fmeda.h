@@ -93,6 +93,8 @@ typedef struct FmedaCell {
   bool is_part;       // some journal struck a part of it alone
   uint8_t kind;       // StructureKind
   uint64_t faults;    // that the shares are of
+  double drawn;       // share of the structure that they are drawn from (--draw used); what strikes the rest is masked
+  FaultClass undrawn; // which class that rest is of
   uint64_t left_out;  // further ones without mechanisms that some journal lacks
   bool is_own_state;  // of a mechanism; of journals that do not say: no campaign without mechanisms has it
   uint64_t counts[FAULT_CLASSES];

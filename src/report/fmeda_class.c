@@ -94,8 +94,15 @@ static const Mark *walk_at(Walk *walk, uint64_t number) {
   return mark != NULL && mark->number == number ? mark : NULL;
 }
 
-// Equal numbers mean equal faults. Some equal ones among others would be chance.
+// Of its structure: how much its faults are drawn from.
+static double drawn_of(const Source *source) {
+  const StructureSummary *structure = report_structure(source->journal->report, source->region);
+  return structure == NULL ? 1 : structure->drawn;
+}
+
+// Equal numbers mean equal faults. Some equal ones among others would be chance. Those drawn from what is used are equal where that is the same.
 static bool are_same_faults(const Source *a, const Source *b) {
+  if (drawn_of(a) != drawn_of(b)) return false;
   Walk left = {a, 0}, right = {b, 0};
   uint64_t same = 0;
   for (const Mark *mark = walk_to(&left, 0); mark != NULL; mark = walk_to(&left, mark->number + 1)) {
@@ -182,6 +189,8 @@ static FaultClass class_of(const Fmeda *fmeda, const FmedaCell *cell, const Pair
 
 static void classify_paired(const Fmeda *fmeda, FmedaCell *cell, Pairing pairing) {
   Walk all = pairing.base;
+  cell->drawn = drawn_of(pairing.base.source);
+  cell->undrawn = CLASS_UNUSED;
   for (const Mark *mark = walk_to(&all, 0); mark != NULL; mark = walk_to(&all, mark->number + 1)) cell->left_out++;
   while (pairing_next(&pairing)) {
     FaultClass class = class_of(fmeda, cell, &pairing);
@@ -203,6 +212,9 @@ static void classify_paired(const Fmeda *fmeda, FmedaCell *cell, Pairing pairing
 // One campaign by itself: what would have happened without its mechanism is not known fault by fault.
 static void classify_alone(const Fmeda *fmeda, FmedaCell *cell, const Source *source) {
   Walk walk = {source, 0};
+  bool stays_undrawn = cell->type == FMEDA_PERMANENT && cell->is_own_state && fmeda->options->count_unused;
+  cell->drawn = drawn_of(source);
+  cell->undrawn = stays_undrawn ? CLASS_LATENT : CLASS_UNUSED;
   for (const Mark *mark = walk_to(&walk, 0); mark != NULL; mark = walk_to(&walk, mark->number + 1)) {
     Harm harm = harm_of(fmeda, source, mark);
     bool stays = cell->type == FMEDA_PERMANENT && !is_told(fmeda, source, mark);
@@ -221,9 +233,9 @@ static void classify_alone(const Fmeda *fmeda, FmedaCell *cell, const Source *so
 
 // ---- Coverage --------------------------------------------------------------------------------------------
 
-static void coverage_share(Coverage *coverage, uint64_t faults, double confidence) {
-  coverage->danger = share_estimate(coverage->dangerous, faults, confidence);
-  coverage->leaves = share_estimate(coverage->left, faults, confidence);
+static void coverage_share(Coverage *coverage, uint64_t faults, double drawn, double confidence) {
+  coverage->danger = share_scaled(share_estimate(coverage->dangerous, faults, confidence), drawn);
+  coverage->leaves = share_scaled(share_estimate(coverage->left, faults, confidence), drawn);
   coverage->share = share_estimate(coverage->dangerous - coverage->left, coverage->dangerous, confidence);
 }
 
@@ -267,7 +279,7 @@ static void cover_paired(const Fmeda *fmeda, FmedaCell *cell, Pairing pairing) {
       if (coverage->mechanism == NULL) continue;
       coverage->is_paired = true;
       coverage->dangerous = all.dangerous;
-      coverage_share(coverage, faults, fmeda->options->confidence);
+      coverage_share(coverage, faults, cell->drawn, fmeda->options->confidence);
       *VEC_PUSH(&cell->coverages, fmeda->arena) = *coverage;
       cell->best = fmax(cell->best, coverage->share.value);
       missed *= 1 - coverage->share.value;
@@ -276,7 +288,7 @@ static void cover_paired(const Fmeda *fmeda, FmedaCell *cell, Pairing pairing) {
   cell->independent = 1 - missed;
   if (cell->coverages.count == 0) return;
   all.mechanism = "all together";
-  coverage_share(&all, faults, fmeda->options->confidence);
+  coverage_share(&all, faults, cell->drawn, fmeda->options->confidence);
   cell->together = all;
 }
 
@@ -293,8 +305,8 @@ static void cover_alone(const Fmeda *fmeda, FmedaCell *cell, const Source *base,
     }
   }
   Coverage coverage = {.mechanism = source->journal->mechanism, .dangerous = done[0]};
-  coverage.danger = share_estimate(done[0], faults[0], confidence);
-  coverage.leaves = share_estimate(done[1], faults[1], confidence);
+  coverage.danger = share_scaled(share_estimate(done[0], faults[0], confidence), drawn_of(base));
+  coverage.leaves = share_scaled(share_estimate(done[1], faults[1], confidence), drawn_of(source));
   if (done[0] > 0 && faults[1] > 0) {
     Estimate a = coverage.leaves, b = coverage.danger;
     Interval ratio = ratio_interval(a.value, (Interval){a.low, a.high}, b.value, (Interval){b.low, b.high});
@@ -312,7 +324,7 @@ static bool is_paired(const Pairing *pairing, const Source *source) {
 }
 
 static double residual_share(const FmedaCell *cell) {
-  return cell->faults == 0 ? 1 : (double)cell->counts[CLASS_RESIDUAL] / (double)cell->faults;
+  return cell->faults == 0 ? 1 : cell->drawn * (double)cell->counts[CLASS_RESIDUAL] / (double)cell->faults;
 }
 
 // A campaign on other faults counts if it leaves less than those on the same faults do together: a lower bound of what all do.
@@ -329,8 +341,18 @@ static void take_better(const Fmeda *fmeda, FmedaCell *cell, const Source *sourc
     else cell->modes[i].left = cell->modes[i].faults;
   }
   cell->faults = other.faults;
+  cell->drawn = other.drawn;
+  cell->undrawn = other.undrawn;
   cell->measured[0] = other.measured[0];
   cell->measured_count = 1;
+}
+
+// What is not drawn has no effect.
+static Estimate mode_share(const FmedaCell *cell, FailureMode mode, double confidence) {
+  uint64_t faults = cell->modes[mode].faults;
+  if (cell->drawn >= 1) return share_estimate(faults, cell->faults, confidence);
+  if (mode != MODE_NONE) return share_scaled(share_estimate(faults, cell->faults, confidence), cell->drawn);
+  return share_rest(share_scaled(share_estimate(cell->faults - faults, cell->faults, confidence), cell->drawn));
 }
 
 void cell_classify(const Fmeda *fmeda, FmedaCell *cell, const CellSources *sources) {
@@ -344,7 +366,7 @@ void cell_classify(const Fmeda *fmeda, FmedaCell *cell, const CellSources *sourc
   }
   for (uint32_t i = 0; i < FAILURE_MODES; i++) { // before a campaign on other faults may take the place
     ModeRow *mode = &cell->modes[i];
-    mode->share = share_estimate(mode->faults, cell->faults, fmeda->options->confidence);
+    mode->share = mode_share(cell, (FailureMode)i, fmeda->options->confidence);
     bool is_dangerous = i >= MODE_WRONG || (i == MODE_TOLERABLE && !fmeda->options->tolerable_is_safe);
     if (is_dangerous && i != MODE_FOUND)
       mode->coverage = share_estimate(mode->faults - mode->left, mode->faults, fmeda->options->confidence);
@@ -357,7 +379,7 @@ void cell_classify(const Fmeda *fmeda, FmedaCell *cell, const CellSources *sourc
     take_better(fmeda, cell, source);
     if (has_base && cell->measured[0] == before) continue;
     for (uint32_t m = 0; m < FAILURE_MODES; m++) {
-      if (!has_base) cell->modes[m].share = share_estimate(cell->modes[m].faults, cell->faults, fmeda->options->confidence);
+      if (!has_base) cell->modes[m].share = mode_share(cell, (FailureMode)m, fmeda->options->confidence);
       cell->modes[m].coverage = (Estimate){0};
     }
   }
@@ -376,6 +398,22 @@ void count_second(const Fmeda *fmeda, SecondFaults *second) {
   }
 }
 
+// Where faults are drawn from what is used, the rest is of one class.
+static void finish_drawn(const Fmeda *fmeda, FmedaCell *cell) {
+  double confidence = fmeda->options->confidence;
+  for (uint32_t i = 0; i < FAULT_CLASSES; i++) {
+    uint64_t others = cell->faults - cell->counts[i];
+    if (i != (uint32_t)cell->undrawn) cell->shares[i] = share_scaled(cell->shares[i], cell->drawn);
+    else cell->shares[i] = share_rest(share_scaled(share_estimate(others, cell->faults, confidence), cell->drawn));
+  }
+  if (!fmeda->options->count_unused) {
+    cell->used = share_scaled(cell->used, cell->drawn);
+    cell->rest = share_scaled(cell->rest, cell->drawn);
+  } else {
+    cell->rest = share_rest(cell->shares[CLASS_RESIDUAL]);
+  }
+}
+
 void cell_finish(const Fmeda *fmeda, FmedaCell *cell) {
   double confidence = fmeda->options->confidence;
   uint64_t used = cell->faults - (fmeda->options->count_unused ? 0 : cell->counts[CLASS_UNUSED]);
@@ -383,6 +421,7 @@ void cell_finish(const Fmeda *fmeda, FmedaCell *cell) {
   cell->used =
       used == cell->faults && fmeda->options->count_unused ? (Estimate){true, 1, 1, 1} : share_estimate(used, cell->faults, confidence);
   cell->rest = share_estimate(used - cell->counts[CLASS_RESIDUAL], cell->faults, confidence);
+  if (cell->drawn < 1 && cell->faults > 0) finish_drawn(fmeda, cell);
   if (!cell->is_own_state || cell->first_tried == 0) return;
   // Of the faults that nobody notices, those matter with which a second fault does harm.
   Estimate *latent = &cell->shares[CLASS_LATENT], *safe = &cell->shares[CLASS_HARMLESS];

@@ -30,6 +30,12 @@ Estimate share_estimate(uint64_t hits, uint64_t trials, double confidence) {
   return (Estimate){true, (double)hits / (double)trials, interval.low, interval.high};
 }
 
+Estimate share_scaled(Estimate share, double drawn) {
+  return (Estimate){share.is_known, drawn * share.value, drawn * share.low, drawn * share.high};
+}
+
+Estimate share_rest(Estimate share) { return (Estimate){share.is_known, 1 - share.value, 1 - share.high, 1 - share.low}; }
+
 static void add(EstimateSum *sum, double weight, Estimate part) {
   estimate_sum_add(sum, weight, part.value, (Interval){part.low, part.high});
 }
@@ -59,6 +65,8 @@ static Estimate spfm(const Fmeda *fmeda, uint32_t type, const FmedaSums *sums) {
     count++;
   }
   if (count != 1) return complement(sums->classes[CLASS_RESIDUAL], sums->used);
+  if (fmeda->options->count_unused && only->drawn < 1)
+    return share_rest(share_scaled(share_estimate(only->counts[CLASS_RESIDUAL], only->faults, fmeda->options->confidence), only->drawn));
   uint64_t used = only->faults - (fmeda->options->count_unused ? 0 : only->counts[CLASS_UNUSED]);
   return share_estimate(used - only->counts[CLASS_RESIDUAL], used, fmeda->options->confidence);
 }

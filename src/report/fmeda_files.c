@@ -147,8 +147,9 @@ static void add_findings(const Fmeda *fmeda, Text *out) { findings_csv(&fmeda->f
 static const JournalNote manifest_notes[] = {NOTE_VERSION, NOTE_COMMIT, NOTE_BINARY, NOTE_DATE, NOTE_HOST, NOTE_COMMAND};
 
 static void add_manifest(const Fmeda *fmeda, Text *out) {
-  add_text(out, "number,journal,role,mechanism,target,machine,model,structures,window,sampling,first_fault,seed,faults,cycles,content_hash,"
-                "program_hash,layout_hash,settings_hash");
+  add_text(out,
+           "number,journal,role,mechanism,target,machine,model,structures,window,sampling,draw,first_fault,seed,faults,cycles,content_hash,"
+           "program_hash,layout_hash,settings_hash");
   for (size_t n = 0; n < COUNT_OF(manifest_notes); n++) {
     add_text(out, ",");
     for (const char *c = note_keys[manifest_notes[n]]; *c != '\0'; c++) text_add(out, "%c", *c == ' ' ? '_' : *c);
@@ -166,6 +167,7 @@ static void add_manifest(const Fmeda *fmeda, Text *out) {
                                  meta->structures,
                                  meta->window,
                                  meta->sampling,
+                                 report_draws_used(journal->report) ? "used" : "all",
                                  meta->standing};
     text_add(out, "%u", i + 1);
     for (size_t k = 0; k < COUNT_OF(texts); k++) {
@@ -316,6 +318,7 @@ static json_t *manifest_json(const Fmeda *fmeda) {
     json_object_set_new(row, "model", report_string(meta->model));
     json_object_set_new(row, "structures", report_string(meta->structures));
     json_object_set_new(row, "window", report_string(meta->window));
+    json_object_set_new(row, "draw", json_string(report_draws_used(journal->report) ? "used" : "all"));
     json_object_set_new(row, "first_fault", report_string(meta->standing));
     json_object_set_new(row, "seed", count_of(meta->seed));
     json_object_set_new(row, "faults", count_of(journal->report->all.total));

@@ -74,5 +74,7 @@ void fmeda_rates_text(const Fmeda *fmeda, Text *out);   // what intervals hold
 // ---- Sums (fmeda_figures.c) -----------------------------------------------------------------------------
 void fmeda_sum(Fmeda *fmeda);
 Estimate share_estimate(uint64_t hits, uint64_t trials, double confidence); // not known without trials
+Estimate share_scaled(Estimate share, double drawn);                        // of what the trials are drawn from, as a share of all
+Estimate share_rest(Estimate share);                                        // 1 less it
 
 #endif

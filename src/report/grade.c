@@ -22,6 +22,10 @@ static bool check_journal(const Report *report, const Report *first, Diags *diag
   if (report->all.counts[OUTCOME_INTERNAL] > 0) return diags_add(diags, path, 0, 0, "has simulations that failed in Redoubt itself");
   if (strncmp(a->model, "stuck", 5) != 0 && strncmp(a->model, "duty", 4) != 0)
     return diags_add(diags, path, 0, 0, "is of model %s, which is over at once: tests find faults that last", a->model);
+  if (report_draws_used(report))
+    return diags_add(
+        diags, path, 0, 0,
+        "draws its faults from what its kernel uses, and kernels are graded on the same faults: repeat the campaigns with --draw all");
   if (a->shards > 1 || a->end > 0) return diags_add(diags, path, 0, 0, "is one shard of a campaign; 'redoubt merge' puts them together");
   if (strcmp(a->machine, b->machine) == 0 && strcmp(a->settings, b->settings) == 0 && strcmp(a->protection, b->protection) == 0)
     return true;

@@ -3,6 +3,8 @@
 // - the same fault in both: same bits, same cycle;
 // - the same bits at the same fraction of the run, where a protection changes the time. A draw is a fraction of the run's cycles, so
 //   equal numbers mean that.
+// Faults drawn from what is used (--draw used) are drawn from what each run uses. They are paired only where that is the same in both; else the two are
+// independent samples.
 // Differences of pairs have Newcombe's interval for paired proportions, others that for independent ones (statistics.h): unlike Wald's
 // both hold for small shares. In a sum each structure has a weight in A and one in B: its bits, or its rate. They differ if the chips do.
 #include "report/pairs.h"
@@ -113,6 +115,18 @@ static void pair_turns(Pairs *pairs, const Turn *a, const Turn *b, bool alike) {
   }
 }
 
+// From all, or from what is used where that is the same in both, so that each fault is, too.
+static bool are_drawn_from_same(const Pairs *pairs) {
+  bool is_used = report_draws_used(pairs->a);
+  if (is_used != report_draws_used(pairs->b)) return false;
+  bool same = !is_used || (pairs->places == 0 && pairs->differ == 0);
+  for (uint32_t i = 0; i < pairs->structure_count; i++) {
+    const StructurePairs *structure = &pairs->structures[i];
+    same &= structure->presence != STRUCK_IN_BOTH || structure->a->drawn == structure->b->drawn;
+  }
+  return same;
+}
+
 static bool pair_up(Pairs *pairs, Diags *diags) {
   bool alike = are_drawn_alike(pairs->a->meta, pairs->b->meta);
   Turn *a = turn_begin(pairs->a->journal), *b = turn_begin(pairs->b->journal);
@@ -126,7 +140,7 @@ static bool pair_up(Pairs *pairs, Diags *diags) {
   if (!good_a) return journal_damaged(pairs->a->journal, diags);
   if (!good_b) return journal_damaged(pairs->b->journal, diags);
   // Some pairs among faults that are others would be chance.
-  if (pairs->same + pairs->places <= pairs->differ) pairs->pairing = UNPAIRED;
+  if (pairs->same + pairs->places <= pairs->differ || !are_drawn_from_same(pairs)) pairs->pairing = UNPAIRED;
   else pairs->pairing = pairs->places > 0 ? PAIRED_PLACES : PAIRED_FAULTS;
   return true;
 }
@@ -349,6 +363,7 @@ static Change change_at(const Pairs *pairs, const StructurePairs *structure, Mea
   if (structure->presence == NOT_COMPARED || (unit == UNIT_FIT && !structure_has_fit(pairs, structure))) return (Change){0};
   if (is_paired(pairs, structure)) {
     const PairedCounts *counts = &structure->counts[measure];
+    weights = (Weights){weights.a * structure->a->drawn, weights.b * structure->b->drawn}; // what was left undrawn is masked
     Estimate a = estimate_times(share_of_pairs(counts->both + counts->first, structure->pairs, confidence), weights.a);
     Estimate b = estimate_times(share_of_pairs(counts->both + counts->second, structure->pairs, confidence), weights.b);
     return (Change){a, b, less(a, b, paired_interval(*counts, weights.a, weights.b, confidence))};

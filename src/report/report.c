@@ -12,17 +12,32 @@ Estimate report_estimate(const Report *report, const Tally *tally, Measure measu
   return report->withheld ? (Estimate){0} : tally_estimate(tally, measure, report->confidence);
 }
 
+bool report_draws_used(const Report *report) { return strcmp(report->meta->draw, "used") == 0; }
+
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure) {
+  return structure->is_read_known ? report_estimate(report, &structure->used, measure) : (Estimate){0};
+}
+
+Estimate structure_used_share(const Report *report, const StructureSummary *structure) {
+  uint64_t read = structure->used.total, total = structure->tally.total;
+  if (report->withheld || total == 0 || !structure->is_read_known) return (Estimate){0};
+  bool is_exact = report_draws_used(report) && (read == total || read == 0);
+  Interval interval = is_exact ? (Interval){read > 0, read > 0} : wilson_interval(read, total, report->confidence);
+  return (Estimate){true, structure->drawn * (double)read / (double)total, structure->drawn * interval.low,
+                    structure->drawn * interval.high};
+}
+
 static Estimate of_share(const Report *report, const StructureSummary *structure, Measure measure, double share, const char **why) {
   Estimate used = estimate_times(report_estimate(report, &structure->tally, measure), share > 0 ? 1 / share : 0);
   *why = NULL;
   if (!used.is_known || used.high <= 1) return used;
   *why = used.value > 1 ? "it would be more than 100%: cells matter that no resident block owns, or it is chance"
-                        : "its interval would reach beyond 100%: too few faults struck the used part";
+                        : "its interval would reach beyond 100%: too few faults struck that part";
   return (Estimate){0};
 }
 
-Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
-  return of_share(report, structure, measure, structure->used, why);
+Estimate structure_resident(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
+  return of_share(report, structure, measure, structure->resident, why);
 }
 
 Estimate structure_needed(const Report *report, const StructureSummary *structure, Measure measure, const char **why) {
@@ -63,32 +78,45 @@ static Estimate sum_estimate(const EstimateSum *sum, bool is_known) {
   return is_known ? (Estimate){true, sum->value, interval.low < 0 ? 0 : interval.low, interval.high} : (Estimate){0};
 }
 
-// Of faults in several structures (NULL: of all faults): each structure counts by what its faults weigh.
-static Estimate share_of(const Report *report, const MixedTally *mixed, Measure measure) {
+// Of all faults.
+Estimate report_chip(const Report *report, Measure measure) {
   EstimateSum sum = {0};
   double weights = 0;
-  uint32_t count = mixed == NULL ? report->structures.count : mixed->parts.count;
   for (uint32_t pass = 0; pass < 2; pass++) {
-    for (uint32_t i = 0; i < count; i++) {
-      const StructureSummary *structure = &report->structures.items[mixed == NULL ? i : mixed->parts.items[i].structure];
-      const Tally *part = mixed == NULL ? &structure->tally : &mixed->parts.items[i].tally;
-      double weight = structure->weight * (double)part->total;
+    for (uint32_t i = 0; i < report->structures.count; i++) {
+      const StructureSummary *structure = &report->structures.items[i];
+      double weight = structure->weight * (double)structure->tally.total;
       if (pass == 0) weights += weight;
-      else if (weights > 0) add_part(&sum, report_estimate(report, part, measure), weight / weights);
+      else if (weights > 0) add_part(&sum, report_estimate(report, &structure->tally, measure), weight / weights);
     }
   }
   return sum_estimate(&sum, weights > 0 && !report->withheld);
 }
 
-Estimate report_chip(const Report *report, Measure measure) { return share_of(report, NULL, measure); }
-
-Estimate mixed_estimate(const Report *report, const MixedTally *tally, Measure measure) { return share_of(report, tally, measure); }
+// Of faults in several structures: each structure counts by what its faults weigh. Where it is known how much of each is drawn from: by its bits.
+Estimate mixed_estimate(const Report *report, const MixedTally *mixed, Measure measure) {
+  EstimateSum sum = {0};
+  double weights = 0;
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    for (uint32_t i = 0; i < report->structures.count; i++) {
+      const StructureSummary *structure = &report->structures.items[i];
+      const Tally *part = mixed_part(mixed, i);
+      bool is_nothing = mixed->drawn != NULL && mixed->all.total > 0 && mixed->drawn[i] <= 0 && structure->tally.total > 0;
+      double weight = mixed->drawn != NULL ? (double)structure->bits : structure->weight * structure->drawn * (double)part->total;
+      if (part->total == 0 && !is_nothing) continue;
+      if (pass == 0) weights += weight;
+      else if (weights > 0)
+        add_part(&sum, is_nothing ? (Estimate){.is_known = true} : report_estimate(report, part, measure), weight / weights);
+    }
+  }
+  return sum_estimate(&sum, weights > 0 && !report->withheld);
+}
 
 Estimate report_hits(const Report *report, uint32_t structure, uint64_t hits) {
-  uint64_t total = report->structures.items[structure].tally.total;
-  if (report->withheld || total == 0) return (Estimate){0};
-  Interval interval = wilson_interval(hits, total, report->confidence);
-  return (Estimate){true, (double)hits / (double)total, interval.low, interval.high};
+  const StructureSummary *of = &report->structures.items[structure];
+  if (report->withheld || of->tally.total == 0) return (Estimate){0};
+  Interval interval = wilson_interval(hits, of->tally.total, report->confidence);
+  return (Estimate){true, of->drawn * (double)hits / (double)of->tally.total, of->drawn * interval.low, of->drawn * interval.high};
 }
 
 // As report_chip. Structures that no fault has struck are left out.
@@ -106,7 +134,20 @@ Estimate report_all_hits(const Report *report, const uint64_t *hits) {
   return (Estimate){true, sum.value / bits, interval.low < 0 ? 0 : interval.low / bits, interval.high / bits};
 }
 
+Estimate report_masked(const Report *report) {
+  uint64_t *hits = ARENA_ARRAY(report->arena, uint64_t, report->structures.count + 1);
+  bool is_drawn = report_draws_used(report);
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const Tally *tally = &report->structures.items[i].tally;
+    hits[i] = is_drawn ? tally->total - tally_group(tally, "masked") : tally_group(tally, "masked");
+  }
+  Estimate share = report_all_hits(report, hits);
+  if (!is_drawn || !share.is_known) return share;
+  return (Estimate){true, 1 - share.value, 1 - share.high, 1 - share.low}; // of the rest, which holds what is not used
+}
+
 Estimate report_outcome(const Report *report, uint8_t outcome) {
+  if (outcome == OUTCOME_MASKED) return report_masked(report);
   uint64_t *hits = ARENA_ARRAY(report->arena, uint64_t, report->structures.count + 1);
   for (uint32_t i = 0; i < report->structures.count; i++) hits[i] = report->structures.items[i].tally.counts[outcome % OUTCOME_COUNT];
   return report_all_hits(report, hits);
@@ -200,12 +241,14 @@ static bool add_structure(void *context, const StructureRow *row) {
   to->title = keep(report, row->title);
   to->region = row->region;
   to->bits = row->rows * row->units * row->bits;
-  to->used = row->used;
+  to->resident = row->used;
+  to->drawn = report_draws_used(report) ? row->drawn : 1;
   to->needed = row->needed;
   to->origin = keep(report, row->origin);
   to->stands_for = keep(report, row->stands_for);
   to->fit_per_mbit = row->raw_fit_per_mbit;
   to->kind = row->kind;
+  to->is_read_known = true;
   return true;
 }
 
@@ -266,7 +309,7 @@ const Tally *mixed_part(const MixedTally *tally, uint32_t structure) {
 // A fault in a structure; past the last: in none that the journal has.
 static void mixed_add(Report *report, MixedTally *tally, uint8_t outcome, uint32_t structure) {
   bool is_known = structure < report->structures.count;
-  tally_add(&tally->all, outcome, 1, is_known ? report->structures.items[structure].weight : 1);
+  tally_add(&tally->all, outcome, 1, is_known ? report->structures.items[structure].weight * report->structures.items[structure].drawn : 1);
   if (!is_known) return;
   uint32_t place = part_place(tally, structure);
   if (place == tally->parts.count || tally->parts.items[place].structure != structure) {
@@ -351,6 +394,84 @@ static bool name_kernels(Report *report) {
   return query_end(query);
 }
 
+static bool add_drawn(void *context, const DrawnRow *row) {
+  Report *report = context;
+  LaunchSummary *launch = find_launch(report, row->launch);
+  bool is_slice = row->slice >= 0 && row->slice < REPORT_SLICES;
+  MixedTally *tally = is_slice ? &report->slices[row->slice] : launch == NULL ? NULL : &launch->tally;
+  for (uint32_t i = 0; i < report->structures.count && tally != NULL; i++) {
+    if (report->structures.items[i].region == row->region) tally->drawn[i] = row->drawn;
+  }
+  return true;
+}
+
+static double *drawn_array(const Report *report) {
+  double *drawn = ARENA_ARRAY(report->arena, double, report->structures.count + 1);
+  for (uint32_t i = 0; i < report->structures.count; i++) drawn[i] = report->structures.items[i].drawn;
+  return drawn;
+}
+
+// Of a kernel: the mean over the cycles of its launches, as far as they are in the window.
+static void set_kernel_drawn(Report *report) {
+  for (uint32_t k = 0; k < report->kernels.count; k++) {
+    KernelSummary *kernel = &report->kernels.items[k];
+    double *drawn = ARENA_ARRAY(report->arena, double, report->structures.count + 1);
+    for (uint32_t i = 0; i < report->structures.count; i++) {
+      double cycles = 0;
+      for (uint32_t l = 0; l < report->launches.count; l++) {
+        const LaunchSummary *launch = &report->launches.items[l];
+        uint64_t first = max_u64(launch->began_at, report->from), end = min_u64(launch->began_at + launch->cycles, report->until);
+        if (launch->kernel != k || end <= first) continue;
+        drawn[i] += launch->tally.drawn[i] * (double)(end - first);
+        cycles += (double)(end - first);
+      }
+      drawn[i] = cycles > 0 ? drawn[i] / cycles : 0;
+    }
+    kernel->tally.drawn = drawn;
+  }
+}
+
+// How much of each structure is drawn from: in all, in each launch, kernel and slice of time.
+static bool set_drawn(Report *report) {
+  if (!report_draws_used(report)) return true;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    StructureSummary *structure = &report->structures.items[i];
+    structure->tally.undrawn = 1 - structure->drawn;
+  }
+  for (uint32_t i = 0; i < report->launches.count; i++) report->launches.items[i].tally.drawn = drawn_array(report);
+  for (uint32_t i = 0; i < REPORT_SLICES; i++) report->slices[i].drawn = drawn_array(report);
+  if (!journal_each_drawn(report->journal, add_drawn, report)) return false;
+  set_kernel_drawn(report);
+  return true;
+}
+
+// Of faults of several structures, by their bits.
+static double undrawn_of(const Report *report, const double *drawn) {
+  double bits = 0, undrawn = 0;
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    if (structure->tally.total == 0) continue;
+    bits += (double)structure->bits;
+    undrawn += (double)structure->bits * (1 - (drawn == NULL ? structure->drawn : drawn[i]));
+  }
+  return bits > 0 ? undrawn / bits : 0;
+}
+
+static void finish_mixed(const Report *report, MixedTally *mixed) {
+  if (mixed->drawn == NULL) return;
+  mixed->all.undrawn = undrawn_of(report, mixed->drawn);
+  for (uint32_t i = 0; i < mixed->parts.count; i++) mixed->parts.items[i].tally.undrawn = 1 - mixed->drawn[mixed->parts.items[i].structure];
+}
+
+// Once all faults are there.
+static void finish_drawn(Report *report) {
+  if (!report_draws_used(report)) return;
+  report->all.undrawn = undrawn_of(report, NULL);
+  for (uint32_t i = 0; i < report->kernels.count; i++) finish_mixed(report, &report->kernels.items[i].tally);
+  for (uint32_t i = 0; i < report->launches.count; i++) finish_mixed(report, &report->launches.items[i].tally);
+  for (uint32_t i = 0; i < REPORT_SLICES; i++) finish_mixed(report, &report->slices[i]);
+}
+
 // A structure's faults together weigh what its share of the bits is.
 static void set_weights(Report *report, uint64_t counted) {
   double bits = 0;
@@ -372,8 +493,11 @@ static void add_fault(Report *report, const FaultRow *row) {
   bool is_known = structure < report->structures.count;
   uint64_t *first = &report->first[row->outcome % OUTCOME_COUNT];
   if (report->all.counts[row->outcome % OUTCOME_COUNT] == 0 || row->id < *first) *first = row->id;
-  tally_add(&report->all, row->outcome, 1, is_known ? report->structures.items[structure].weight : 1);
-  if (is_known) tally_add(&report->structures.items[structure].tally, row->outcome, 1, 1);
+  StructureSummary *of = &report->structures.items[structure];
+  tally_add(&report->all, row->outcome, 1, is_known ? of->weight * of->drawn : 1);
+  if (is_known) tally_add(&of->tally, row->outcome, 1, 1);
+  if (is_known && row->read == 1) tally_add(&of->used, row->outcome, 1, 1);
+  if (is_known) of->is_read_known &= row->read >= 0;
   report->settled[row->settled % SETTLED_COUNT]++;
   report->ways[settled_way[row->settled % SETTLED_COUNT]]++;
   report->verified[settled_way[row->settled % SETTLED_COUNT]] += row->verified == 1;
@@ -412,11 +536,13 @@ Report *report_read(Journal *journal, const ReportOptions *options, Diags *diags
   bool good = choose_faults(report, journal, options, diags) && journal_each_structure(journal, add_structure, report) &&
               journal_each_golden(journal, add_launch, report) && name_kernels(report) && count_faults(report, &counted);
   set_weights(report, counted);
+  if (good) set_window(report);
+  good = good && set_drawn(report);
   if (good) {
-    set_window(report);
     FaultCursor *cursor = journal_faults(journal);
     for (FaultRow row; journal_next_fault(cursor, &row);) add_fault(report, &row);
     good = journal_end_faults(cursor);
+    finish_drawn(report);
   }
   if (good) return report;
   if (diags->count == 0) journal_damaged(journal, diags);

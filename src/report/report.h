@@ -14,6 +14,7 @@ typedef struct Tally {
   uint64_t counts[OUTCOME_COUNT];
   double weight, squares; // sums of the weights, and of their squares
   double weights[OUTCOME_COUNT];
+  double undrawn; // share of what the faults stand for that none was drawn from: what strikes there is masked (--draw used)
 } Tally;
 void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight); // weight: of each
 
@@ -22,7 +23,7 @@ extern const char *const report_groups[REPORT_GROUPS];       // groups of outcom
 extern const char *const due_parts[DUE_PARTS];               // of the group "due"
 uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...
 uint64_t tally_part(const Tally *tally, const char *part);   // of DUEs: "crash", "hang", "detected"
-double tally_share(const Tally *tally, const char *group);   // by weight; 0 without faults
+double tally_share(const Tally *tally, const char *group);   // by weight; of nothing 0
 
 // What faults can do that somebody must pay for. Their sum is the AVF.
 typedef enum Measure { MEASURE_SDC, MEASURE_DUE, MEASURE_AVF, MEASURES } Measure;
@@ -66,20 +67,23 @@ typedef struct ReportOptions {
   bool partial;      // of an unfinished journal: shares over the faults that are complete
 } ReportOptions;
 
-enum { REPORT_SLICES = 50 };
+enum { REPORT_SLICES = JOURNAL_SLICES };
 
 typedef struct StructureSummary {
   const char *name, *title;
   uint16_t region;
   uint64_t bits;      // in the machine
-  double used;        // share that belongs to resident work; 0: not known
+  double resident;    // share that belongs to resident work; 0: not known
+  double drawn;       // share that its faults are drawn from: all bits and cycles, or those that are used. It is exact
   double needed;      // the same without registers that are padding: held, but named by no code; 0: not known
   const char *origin; // of its cells: "modelled", ...; "": not recorded
   const char *stands_for;
   double fit_per_mbit; // of the campaign's fault model; 0: not known
-  double weight;       // of each of its faults among those of all; 1 on average
+  double weight;       // of each of its faults among those of all; 1 on average. Of faults drawn from what is used: if these were all
   uint8_t kind;        // StructureKind
   Tally tally;
+  Tally used;         // of those in bits that the run without faults reads
+  bool is_read_known; // which these are
 } StructureSummary;
 
 // Faults of several structures: their outcomes together, and those of each structure. Intervals are made of the latter, since structures are sampled apart.
@@ -90,6 +94,7 @@ typedef struct TallyPart {
 typedef struct MixedTally {
   Tally all;
   VEC(TallyPart) parts; // ascending; structures without faults are not there
+  double *drawn;        // where faults are drawn from what is used: of each structure here, as StructureSummary.drawn; NULL: all of it
 } MixedTally;
 
 // Raw rates that a machine file gives, each within a factor of its own (rates.c).
@@ -161,10 +166,16 @@ void report_idle_text(const Report *report, const char *whose, Text *out);
 
 // Of a group of faults; not known where shares are withheld.
 Estimate report_estimate(const Report *report, const Tally *tally, Measure measure);
-// AVF where only the cells that belong to resident work count. Not known if it is no share: by chance, or because others matter too, it or an end of its
-// interval would be more than 1. *why then says so, else it is NULL.
+// Faults were drawn from what is used.
+bool report_draws_used(const Report *report);
+// AVF of the part that is used, which the run without faults reads before it is written, from the faults that struck there alone. Not known where none did,
+// or where the journal does not say which these are.
+Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure);
+Estimate structure_used_share(const Report *report, const StructureSummary *structure); // how much of it that part is
+// AVF over the share of the cells that resident work holds (AVF-util: Farazmand, Ubal and Kaeli), and over that without padding. Not known if it is no share: by
+// chance, or because others matter too, it or an end of its interval would be more than 1. *why then says so, else it is NULL.
+Estimate structure_resident(const Report *report, const StructureSummary *structure, Measure measure, const char **why);
 Estimate structure_needed(const Report *report, const StructureSummary *structure, Measure measure, const char **why); // without padding
-Estimate structure_used(const Report *report, const StructureSummary *structure, Measure measure, const char **why);
 // Raw rate times AVF, in failures per 10^9 hours. The interval holds the sampling and the rate's factor.
 Estimate structure_fit(const Report *report, const StructureSummary *structure, Measure measure);
 double structure_rate_factor(const Report *report, const StructureSummary *structure);
@@ -179,6 +190,7 @@ Estimate report_chip(const Report *report, Measure measure);
 Estimate mixed_estimate(const Report *report, const MixedTally *tally, Measure measure);
 const Tally *mixed_part(const MixedTally *tally, uint32_t structure); // never NULL: of a structure without faults an empty one
 Estimate report_outcome(const Report *report, uint8_t outcome);       // the same for one outcome: DUEs by cause
+Estimate report_masked(const Report *report);                         // of what does nothing: what is not used, too
 Estimate report_fit(const Report *report, Measure measure);
 double report_bits(const Report *report);
 double report_struck_bits(const Report *report); // of the structures in those sums
@@ -216,7 +228,7 @@ Estimate due_of_all(const Report *report, const DueCounts *by_structure, DueRow 
 
 // ---- Breakdowns: outcomes by one column, for each structure ----------------------------------------------
 typedef enum BreakdownKind {
-  BY_PLACE,  // of cells: the shares are their AVFs
+  BY_PLACE,  // of cells: the shares are their AVFs; of faults drawn from what is used those of the used part
   BY_READER, // of faults that were read: shares of these
   BY_ERROR,  // of SDCs alone: how many of them
 } BreakdownKind;

@@ -47,7 +47,8 @@ static void add_where(const Report *report, Text *out) {
 // "2,000 bit flips in rf", "500 permanent faults (stuck1) in unit.sp and rf, weighted by their bits"
 static void add_what(const Report *report, Text *out) {
   const char *model = report->meta->model, *plural = report->all.total == 1 ? "" : "s";
-  add_grouped(out, report->all.total);
+  if (report_draws_used(report)) text_add(out, "all");
+  else add_grouped(out, report->all.total);
   if (strcmp(model, "flip") == 0) text_add(out, " bit flip%s", plural);
   else if (strncmp(model, "stuck", 5) == 0 || strncmp(model, "duty", 4) == 0) text_add(out, " permanent fault%s (%s)", plural, model);
   else text_add(out, " fault%s (%s)", plural, model);
@@ -55,6 +56,11 @@ static void add_what(const Report *report, Text *out) {
   const char *window = report->meta->window;
   if (strncmp(window, "kernel:", 7) == 0) text_add(out, " while %s runs", SHORT_NAME(window + 7));
   else if (strcmp(window, "all") != 0) text_add(out, ", window %s", window);
+  if (!report_draws_used(report)) return;
+  text_add(out, ", as ");
+  add_grouped(out, report->all.total);
+  text_add(out, " drawn from the ");
+  text_add(out, "%s%% of bits and cycles that are used show", percent_text(1 - report->all.undrawn).at);
 }
 
 typedef struct Clause {
@@ -70,6 +76,7 @@ static uint64_t clause_hits(const Tally *tally, const char *what) {
 }
 
 static Estimate clause_share(const Report *report, const char *what) {
+  if (strcmp(what, "masked") == 0) return report_masked(report);
   uint64_t *hits = ARENA_ARRAY(report->arena, uint64_t, report->structures.count + 1);
   for (uint32_t i = 0; i < report->structures.count; i++) hits[i] = clause_hits(&report->structures.items[i].tally, what);
   return report_all_hits(report, hits);
@@ -87,7 +94,7 @@ static void add_clause(const Report *report, const Clause *clause, Text *out) {
   Estimate share = clause_share(report, clause->what);
   if (hits == 0) {
     text_add(out, "none (at most %s%%)", percent_limit(share.high, false).at);
-  } else if (hits == report->all.total) {
+  } else if (hits == report->all.total && share.value >= 1) {
     text_add(out, "all (at least %s%%)", percent_limit(share.low, true).at);
   } else {
     text_add(out, "%s%% (%s to %s)", percent_text(share.value).at, percent_limit(share.low, true).at, percent_limit(share.high, false).at);
@@ -106,7 +113,7 @@ void report_sentence(const Report *report, Text *out) {
                             {"sdc", "make a wrong result", true},
                             {"due", end_of_program(report), true}};
   Text text = {0};
-  text_add(&text, report->state.complete ? "Of " : "Of the first ");
+  text_add(&text, report->state.complete || report_draws_used(report) ? "Of " : "Of the first ");
   add_what(report, &text);
   for (size_t i = 0; i < COUNT_OF(clauses); i++) {
     if (!clauses[i].always && clause_hits(&report->all, clauses[i].what) == 0) continue;

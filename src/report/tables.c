@@ -71,6 +71,13 @@ static int widest(int width, const char *name) {
   return length > width ? length : width;
 }
 
+// What the faults stand for where they were drawn from a part.
+static void add_drawn(const Report *report, Text *out) {
+  if (!report_draws_used(report)) return;
+  text_add(out, "Faults were drawn from what is used (--draw used): bits that the run without faults reads before it writes them.\n"
+                "The rest is masked, and counts as that: every share is of all bits and cycles.\n");
+}
+
 static void add_structures(const Report *report, Text *out) {
   int name = LEAST_NAME;
   for (uint32_t i = 0; i < report->structures.count; i++) name = widest(name, report->structures.items[i].name);
@@ -81,6 +88,7 @@ static void add_structures(const Report *report, Text *out) {
   }
   if (report->structures.count != 1 || report->all.total == 0) add_chip_row(report, name, out);
   add_unstruck(report, out);
+  add_drawn(report, out);
 }
 
 // Real GPUs hand out as many registers as NVIDIA's compiler counts; code of ours names fewer.
@@ -88,8 +96,8 @@ static void add_needed(const Report *report, const StructureSummary *structure, 
   char text[ESTIMATE_TEXT];
   const char *why;
   bool is_known = structure->needed > 0;
-  if (structure->needed >= structure->used) return;
-  if (!is_known && strcmp(structure->name, "rf") == 0) text_add(out, "  which of the used registers are padding is not recorded\n");
+  if (structure->needed >= structure->resident) return;
+  if (!is_known && strcmp(structure->name, "rf") == 0) text_add(out, "  which of the held registers are padding is not recorded\n");
   if (!is_known) return;
   Estimate needed = structure_needed(report, structure, MEASURE_AVF, &why);
   text_add(out, "AVF of the needed part of %s  ", structure->name);
@@ -98,27 +106,46 @@ static void add_needed(const Report *report, const StructureSummary *structure, 
   text_add(out, " (%s%% of it is needed)\n", percent_text(structure->needed).at);
   if (why != NULL) text_add(out, "  %s\n", why);
   text_add(out,
-           "  Used are the registers that blocks hold (sm.register_source), needed those of them that our code names.\n"
-           "  %s%% of the used part is padding: no instruction names it, so no fault there does harm.\n",
-           percent_text(1 - structure->needed / structure->used).at);
+           "  Held are the registers of blocks (sm.register_source), needed those of them that our code names.\n"
+           "  %s%% of what is held is padding: no instruction names it, so no fault there does harm.\n",
+           percent_text(1 - structure->needed / structure->resident).at);
 }
 
-// Only for structures of which it is known how much is used.
+static void add_resident(const Report *report, const StructureSummary *structure, Text *out) {
+  const char *why;
+  Estimate avf = structure_resident(report, structure, MEASURE_AVF, &why);
+  char text[ESTIMATE_TEXT];
+  if (structure->resident <= 0) return;
+  text_add(out, "  held by resident work: %s%% of it", percent_text(structure->resident).at);
+  if (avf.is_known) text_add(out, ", AVF over that share (AVF-util) %s %%", estimate_text(avf, AS_PERCENT, text));
+  else if (why != NULL) text_add(out, ". AVF over that share is not known: %s", why);
+  text_add(out, "\n");
+  add_needed(report, structure, out);
+}
+
+// Of structures of which it is known how much belongs to resident work, and of all if faults are drawn from what is used.
 static void add_used(const Report *report, Text *out) {
   const char *before = "\n";
   for (uint32_t i = 0; i < report->structures.count; i++) {
     const StructureSummary *structure = &report->structures.items[i];
-    const char *why;
-    Estimate used = structure_used(report, structure, MEASURE_AVF, &why);
+    Estimate used = structure_used(report, structure, MEASURE_AVF), share = structure_used_share(report, structure);
+    bool is_shown = structure->resident > 0 || structure->drawn < 1, is_exact = share.low >= share.high;
     char text[ESTIMATE_TEXT];
-    if (!used.is_known && why == NULL) continue;
+    if (!is_shown || report->withheld || structure->tally.total == 0) continue;
     text_add(out, "%sAVF of the used part of %s  ", before, structure->name);
-    if (used.is_known) text_add(out, "%s %%", estimate_text(used, AS_PERCENT, text));
-    else text_add(out, "unknown");
-    text_add(out, " (%s%% of it is used)\n", percent_text(structure->used).at);
-    if (why != NULL) text_add(out, "  %s\n", why);
-    add_needed(report, structure, out);
     before = "";
+    if (used.is_known) {
+      text_add(out, "%s %%, of %" PRIu64 " faults there\n", estimate_text(used, AS_PERCENT, text), structure->used.total);
+      text_add(out, "  used (read before it is next written): %s %% of its bits and cycles\n",
+               is_exact ? percent_text(share.value).at : estimate_text(share, AS_PERCENT, text));
+    } else if (!share.is_known) {
+      text_add(out, "not recorded\n");
+    } else if (structure->drawn <= 0) {
+      text_add(out, "none: the run without faults reads nothing of it, so its AVF is 0\n");
+    } else {
+      text_add(out, "not known: none of its %" PRIu64 " faults struck what is used; take more, or --draw used\n", structure->tally.total);
+    }
+    add_resident(report, structure, out);
   }
 }
 
@@ -376,6 +403,8 @@ bool report_breakdown_text(const Report *report, uint32_t which, Text *out, Diag
     structure = row->structure;
     add_breakdown_row(report, info, row, name, out);
   }
+  bool is_of_used = report_draws_used(report) && info->kind == BY_PLACE && breakdown.rows.count > 0;
+  if (is_of_used) text_add(out, "\nFaults were drawn from what is used: these are AVFs of the used part of each row, not of all of it.\n");
   if (breakdown.rows.count == 0) text_add(out, "\nno fault has a known %s\n", info->name);
   else if (breakdown.without > 0 && info->kind != BY_ERROR)
     text_add(out, "\n%" PRIu64 " faults have no %s: no instruction read them, or it does not apply\n", breakdown.without, info->name);

@@ -51,9 +51,9 @@ uint64_t tally_hits(const Tally *tally, Measure measure) {
 }
 
 double tally_share(const Tally *tally, const char *group) {
-  double sum = 0;
+  double sum = 0, undrawn = strcmp(group, "masked") == 0 ? tally->undrawn : 0;
   for (uint32_t i = 0; i < OUTCOME_COUNT; i++) sum += strcmp(outcome_info[i].group, group) == 0 ? tally->weights[i] : 0;
-  return tally->weight <= 0 ? 0 : sum / tally->weight;
+  return undrawn + (tally->weight <= 0 ? 0 : (1 - tally->undrawn) * sum / tally->weight);
 }
 
 // By as many faults of equal weight as tell the same (Kish; statistics.h).
@@ -61,9 +61,9 @@ Estimate tally_estimate(const Tally *tally, Measure measure, double confidence) 
   double sum = 0;
   if (tally->total == 0 || tally->weight <= 0) return (Estimate){0};
   for (uint8_t i = 0; i < OUTCOME_COUNT; i++) sum += measure_counts(measure, i) ? tally->weights[i] : 0;
-  double share = sum / tally->weight;
+  double share = sum / tally->weight, drawn = 1 - tally->undrawn;
   Interval interval = wilson_share(share, tally->weight * tally->weight / tally->squares, confidence);
-  return (Estimate){true, share, interval.low, interval.high};
+  return (Estimate){true, drawn * share, drawn * interval.low, drawn * interval.high};
 }
 
 Estimate estimate_times(Estimate estimate, double factor) {

@@ -160,7 +160,7 @@ static void on_finish(Hook *hook, HookMachine *machine) {
 static void watch_draw(DefUse *at, uint32_t index) {
   Draw *draw = &at->watched.draws[index];
   const Region *region = &at->watched.table->items[draw->fault.site.region];
-  if (!tells_accesses(region) || draw->fault.model == FAULT_PATTERN) return; // lists are by row
+  if (!region_tells_accesses(region) || draw->fault.model == FAULT_PATTERN) return; // lists are by row
   at->cells[index].units = draw->struck = struck_units(at->watched.table, &draw->fault);
   draw->read = 0;
   uint8_t **rows = &at->rows[draw->fault.site.region];

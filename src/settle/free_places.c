@@ -40,7 +40,7 @@ static Hook *watch(const WatchedDraws *watched) {
   at->draws = ARENA_ARRAY(watched->arena, Draw *, watched->count + 1);
   for (uint32_t i = 0; i < watched->count; i++) {
     const Fault *fault = &watched->draws[i].fault;
-    bool is_told = tells_accesses(&watched->table->items[fault->site.region]);
+    bool is_told = region_tells_accesses(&watched->table->items[fault->site.region]);
     bool is_struck_once = fault->model != FAULT_PATTERN && !fault->is_output && !fault_lasts(fault);
     if (!is_told && is_struck_once) at->draws[at->count++] = &watched->draws[i];
   }

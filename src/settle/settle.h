@@ -20,10 +20,7 @@ extern const Settler settle_returned; // what trials leave, along the program ag
 extern const Settler settle_simulate;
 
 // ---- What several of them need -----------------------------------------------------------------------
-bool settles_by_watching(const Settling *at);             // users want what is exact without simulating it
-static inline bool tells_accesses(const Region *region) { // all of them, to hooks
-  return (region->flags & (REGION_TRACED | REGION_LOOKED_AT)) == REGION_TRACED;
-}
+bool settles_by_watching(const Settling *at);                       // users want what is exact without simulating it
 void draw_read_by(Draw *draw, const Program *program, uint32_t pc); // the instruction that first reads it, or whose result it strikes
 bool any_output(const Draw *draws, uint32_t count);                 // strikes outputs of functional units: results must be told
 Hook *asleep_for(Arena *arena, const Draw *draws, uint32_t count);  // of faults that last, for any of these

@@ -44,6 +44,17 @@ for structure in rf l2,latch; do
   same "fast-$structure" "slow-$structure"
 done
 
+# Drawn from what is used, which the program's process measures: def-use, which looks on at another run, finds each of them read.
+campaign used --structure rf,l2 --faults $((60 / part)) --draw used -j2 -- ./app
+campaign again --structure rf,l2 --faults $((60 / part)) --draw used -j1 --no-prune --no-snapshot -- ./app
+same used again
+python3 - <<'PYTHON' || { echo "drawn from what is used"; exit 1; }
+import sqlite3
+db = sqlite3.connect("used.db")
+assert db.execute("SELECT count(*) FROM structures WHERE drawn > 0 AND drawn < 1").fetchone() == (2,)
+assert db.execute("SELECT min(read) FROM results").fetchone() == (1,)
+PYTHON
+
 # Faults that last begin where they are first met; outputs of units.
 for model in stuck1 flip; do
   campaign fast --structure rf,unit.sp --model $model --faults $((60 / part)) -j2 -- ./app

@@ -105,4 +105,64 @@ for name in ("sdc", "due"):
     row = rows[name + "_avf", "all"]
     assert cell[name + "_removed"] == row["removed"] and cell[name + "_fit_removed"] == row["fit_removed"], (cell, row)
 PYTHON
+
+# Drawn from what is used: the same in every way that a campaign can be carried out; pairs only where both use the same.
+campaign used --structure rf,l2,parity.rf --protect parity --faults 101 --draw used
+campaign resumed --structure rf,l2,parity.rf --protect parity --faults 31 --draw used
+campaign resumed --structure rf,l2,parity.rf --protect parity --faults 101 --draw used -j2
+python3 "$same" used.db resumed.db || fail "used: a campaign that was extended"
+for i in 0 1; do campaign "lot$i" --structure rf,l2,parity.rf --protect parity --faults 101 --draw used --shard $i/2; done
+"$redoubt" merge merged.db lot0.db lot1.db >/dev/null
+python3 "$same" used.db merged.db || fail "used: shards"
+campaign dealt --structure rf,l2,parity.rf --protect parity --faults 101 --draw used --cluster local:2,tasks=3
+python3 "$same" used.db dealt.db || fail "used: tasks"
+"$redoubt" campaign vecadd --size tiny --machine fermi-gtx480 --set sm.count=2 --structure rf,l2,parity.rf --protect parity --faults 101 -o used.db \
+  >bad.out 2>&1 && fail "a campaign with --draw all goes on with one of --draw used"
+grep -q "its draw is 'used', not 'all'" bad.out || fail "the draw: $(cat bad.out)"
+campaign plain --structure rf,l2 --faults 101 --draw used
+campaign slower --structure rf,l2 --faults 101 --draw used --protect dmr
+check 101 'drawn from what is used, the same in both' plain used
+"$redoubt" compare plain.db slower.db | grep -q '^faults were drawn from what each run uses, which is not the same' || fail "pairs of other draws"
+"$redoubt" compare plain.db two.db | grep -q '^not paired' || fail "pairs of faults from all and of faults from what is used"
+campaign sure --structure rf,l2 --margin 0.002 --draw used
+campaign unsure --structure rf,l2 --margin 0.002 --cluster local:2,tasks=2 --draw used
+python3 "$same" sure.db unsure.db || fail "used: tasks with a margin"
+campaign stuck --structure rf --model stuck1 --window cycles:0-1 --faults 20 --draw used
+"$redoubt" grade stuck.db >bad.out 2>&1 && fail "grade takes faults drawn from what is used"
+grep -q 'repeat the campaigns with --draw all' bad.out || fail "grade: $(cat bad.out)"
+python3 - <<'PYTHON' || fail "used"
+import sqlite3
+db = sqlite3.connect("used.db")
+drawn = dict(db.execute("SELECT name, drawn FROM structures"))
+assert 0 < drawn["rf"] < 0.1 and 0 < drawn["l2"] < 0.1 and drawn["parity.rf"] == 1
+assert db.execute("SELECT min(read) FROM results WHERE structure IN ('rf', 'l2')").fetchone() == (1,)
+# Of launches and slices: their mean over cycles is that of all.
+for structure, region in db.execute("SELECT name, region FROM structures WHERE drawn < 1"):
+    launches = db.execute("SELECT sum(share * cycles), sum(cycles) FROM drawn JOIN launches USING (launch) WHERE region = ?", (region,)).fetchone()
+    assert abs(launches[0] / launches[1] - drawn[structure]) < 1e-12, structure
+    slices = [row[0] for row in db.execute("SELECT share FROM drawn WHERE region = ? AND launch = 0 ORDER BY slice", (region,))]
+    cycles = db.execute("SELECT max(began_at + cycles) FROM launches").fetchone()[0]
+    widths = [cycles * (i + 1) // 50 - cycles * i // 50 for i in range(50)]
+    assert len(slices) == 50 and abs(sum(s * w for s, w in zip(slices, widths)) / cycles - drawn[structure]) < 1e-12, structure
+PYTHON
+"$redoubt" report -q used.db --json used.json --csv used.csv
+python3 - <<'PYTHON' || fail "reports of faults drawn from what is used"
+import json, sqlite3
+db = sqlite3.connect("used.db")
+report = json.load(open("used.json"))
+bits = {s["name"]: s["bits"] for s in report["structures"]}
+views = {row[0]: row for row in db.execute("SELECT structure, faults, sdc_avf, due_avf, avf FROM avf")}
+for s in report["structures"]:
+    _, faults, sdc, due, avf = views[s["name"]]
+    for key, value in (("sdc_avf", sdc), ("due_avf", due), ("avf", avf)):
+        assert abs(s[key]["value"] - value) < 1e-12 and s[key]["high"] <= s["drawn"] + 1e-12, (s["name"], key)
+    assert abs(sum(g["share"] for g in s["groups"].values()) - 1) < 1e-9
+    if s["drawn"] < 1:
+        assert s["groups"]["masked"]["share"] >= 1 - s["drawn"] and abs(s["used"]["value"] - s["drawn"]) < 1e-12
+        assert abs(s["used_avf"]["value"] - avf / s["drawn"]) < 1e-9
+whole = sum(bits[name] * row[4] for name, row in views.items()) / sum(bits.values())
+assert abs(report["chip"]["avf"]["value"] - whole) < 1e-12
+assert abs(report["kernels"][0]["avf"]["value"] - whole) < 1e-9  # one kernel, all of the time
+assert abs(sum(g["share"] for g in report["all"]["groups"].values()) - 1) < 1e-9
+PYTHON
 echo "draws: by structure, whatever is beside it, in shards, parts, tasks and resumed"

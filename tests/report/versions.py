@@ -87,7 +87,7 @@ class Journals:
         if said != rows:
             self.fail(f"{path}: export says other faults than the file")
         report = self.run("report", path).stdout
-        if "AVF of the used part of rf" in report and "which of the used registers are padding is not recorded" not in report:
+        if "AVF of the used part of rf" in report and "which of the held registers are padding is not recorded" not in report:
             self.fail(f"{path}: the report does not say that padding is not recorded")
         totals = collections.Counter(rows)
         table = json.loads(self.run("export", path, "--json").stdout)
