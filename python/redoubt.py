@@ -185,7 +185,7 @@ Outcome = collections.namedtuple(
 Fault = collections.namedtuple("Fault", "id fault structure outcome group note cycle wrong_elements largest_error")
 Share = collections.namedtuple("Share", "count total share low high")
 
-GROUPS = ("masked", "performance", "sdc", "tolerated", "due", "corrected")
+GROUPS = ("masked", "performance", "sdc", "order", "tolerated", "due", "corrected")
 DUE_PARTS = ("crash", "hang", "detected")
 
 

@@ -1,5 +1,6 @@
 // The golden run: what happens without faults, with a hash of the state at many cycles.
 #include "campaign/golden.h"
+#include "campaign/order.h"
 #include "base/process.h"
 #include "device/energy.h"
 #include "machine/snapshot.h"
@@ -56,6 +57,7 @@ static Verdict on_launch(Hook *hook, HookMachine *machine, const LaunchEvent *ev
   *VEC_PUSH(&watcher->demands, golden->arena) = (Demand){.warp_rows = machine->warp_rows,
                                                          .block_warps = max_u32((threads + WARP_LANES - 1) / WARP_LANES, 1),
                                                          .block_shared_rows = (event->shared_bytes + row_bytes - 1) / row_bytes};
+  golden->adds_floats += machine->program != NULL && program_adds_floats(machine->program) ? 1 : 0;
   GoldenRow *row = VEC_PUSH(&golden->launches, golden->arena);
   *row = (GoldenRow){.launch = golden->launches.count,
                      .kernel = keep(golden->arena, event->kernel),
@@ -268,7 +270,9 @@ bool golden_is_met(const Checkpoint *here, Target *target, const Machine *machin
   return machine_digest(machine) == here->digest && target_hash_with(target, machine) == here->hash;
 }
 
-TargetRight golden_right(const Golden *golden) { return (TargetRight){&golden->outputs, golden->cycles, golden->corrected}; }
+TargetRight golden_right(const Golden *golden, const OrderLog *order) {
+  return (TargetRight){&golden->outputs, golden->cycles, golden->corrected, order};
+}
 
 // ---- A fault that stands in all runs -----------------------------------------------------------------
 

@@ -42,6 +42,7 @@ typedef struct Golden {
   uint64_t program_hash, layout_hash;
   uint64_t memory_hash;          // at the end; not of programs in processes of their own
   uint64_t corrected;            // by protections, in all launches
+  uint64_t adds_floats;          // launches whose program adds floats in memory: their order may decide about last digits
   double dynamic_nj, leakage_nj; // energy by the power model; both 0: the machine has none
   char uncovered[GOLDEN_NOTE];   // the first kernel that a protection does not cover, and why; empty: none
   char idle[GOLDEN_NOTE];        // protections that never acted; empty: none
@@ -69,7 +70,8 @@ bool golden_run_standing(Target *target, const HookChain *protections, const cha
 bool standing_chain(const HookChain *protections, const Fault *standing, Arena *arena, HookChain *chain);
 // The machine's state, in the place of the target's own, is that of the golden run there. The cycle is the same.
 bool golden_is_met(const Checkpoint *here, Target *target, const Machine *machine);
-TargetRight golden_right(const Golden *golden); // what runs are judged by
+TargetRight golden_right(const Golden *golden,
+                         const struct OrderLog *order); // what runs are judged by; NULL: the order of additions is not known
 // Of processor time: no simulation of a fault takes so long, unless it hangs without the machine's clock going on.
 uint64_t golden_allowance(const Golden *golden, uint64_t timeout);
 

@@ -110,6 +110,7 @@ static void pass_golden(Stream *at, Golden *golden) {
   golden->cycles = pass_number(at, golden->cycles);
   golden->program_hash = pass_number(at, golden->program_hash);
   golden->memory_hash = pass_number(at, golden->memory_hash);
+  golden->adds_floats = pass_number(at, golden->adds_floats);
   golden->corrected = pass_number(at, golden->corrected);
   pass(at, &golden->seconds, sizeof golden->seconds);
   pass(at, &golden->dynamic_nj, sizeof golden->dynamic_nj);

@@ -101,7 +101,9 @@ static void fill_place(const Campaign *at, const Draw *draw, FaultRow *row) {
   if (draw->op < OP_COUNT) row->opcode = op_info[draw->op].text;
 }
 
-static bool is_wrong_output(uint32_t outcome) { return strcmp(outcome_info[outcome].group, "sdc") == 0 || outcome == OUTCOME_TOLERATED; }
+static bool is_wrong_output(uint32_t outcome) {
+  return strcmp(outcome_info[outcome].group, "sdc") == 0 || outcome == OUTCOME_TOLERATED || outcome == OUTCOME_SDC_ORDER;
+}
 
 // How long a run with wrong results took is known only where no fault is followed without time.
 uint64_t rows_cycles(const Campaign *at, const Record *record) {

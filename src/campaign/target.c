@@ -1,5 +1,6 @@
 // Targets and how their runs are judged.
 #include "campaign/target.h"
+#include "campaign/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -289,6 +290,8 @@ void target_judge(Target *target, bool done, const TargetRight *right, Arena *ar
   target_compare(right->outputs, &got, judgement);
   if (judgement->wrong > 0) {
     judgement->outcome = target_wrong_outcome(target, judgement);
+    bool is_sdc = strcmp(outcome_info[judgement->outcome].group, "sdc") == 0;
+    if (is_sdc && order_explains(right->order, target, &got)) judgement->outcome = OUTCOME_SDC_ORDER;
   } else if (target_corrected(target) > right->corrected) {
     judgement->outcome = OUTCOME_CORRECTED;
   } else {

@@ -47,6 +47,7 @@ struct CampaignOptions;
 struct Settling;
 struct Record;
 struct TracedRun;
+struct OrderLog;
 // Whom the stages of a campaign tell what they find, and ask now and then whether to go on; false: stop.
 typedef struct Listener {
   bool (*take)(void *context, const struct Record *record);
@@ -121,7 +122,8 @@ typedef struct Judgement {
 // What a run must come to.
 typedef struct TargetRight {
   const TargetOutputs *outputs;
-  uint64_t cycles, corrected; // corrected: by protections, in the golden run already
+  uint64_t cycles, corrected;   // corrected: by protections, in the golden run already
+  const struct OrderLog *order; // in which the run's additions came (order.h); NULL: not known
 } TargetRight;
 uint64_t target_hash(Target *target); // of the machine and of what the host has read from it: equal = the same future
 uint64_t target_hash_with(Target *target, const Machine *machine); // likewise, with another machine in the place of its own

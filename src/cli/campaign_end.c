@@ -64,11 +64,8 @@ static const char *page_beside(Arena *arena, const char *journal) {
 static void say_replay(const CampaignRun *run, const Report *report, const char *journal) {
   static const struct {
     const char *group, *part, *did;
-  } kinds[] = {{"sdc", "", "made a wrong result"},
-               {"due", "crash", "ended the program"},
-               {"due", "hang", "hung the program"},
-               {"due", "detected", "was detected"},
-               {"corrected", "", "was corrected"}};
+  } kinds[] = {{"sdc", "", "made a wrong result"},  {"due", "crash", "ended the program"},        {"due", "hang", "hung the program"},
+               {"due", "detected", "was detected"}, {"order", "", "only added in another order"}, {"corrected", "", "was corrected"}};
   for (size_t k = 0; k < COUNT_OF(kinds); k++) {
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < OUTCOME_COUNT; i++) {

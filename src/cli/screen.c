@@ -32,7 +32,7 @@ static Colour group_colour(const char *group) {
   static const struct {
     const char *group;
     Colour colour;
-  } colours[] = {{"masked", COLOUR_GOOD},  {"sdc", COLOUR_BAD},          {"tolerated", COLOUR_DOUBTFUL},
+  } colours[] = {{"masked", COLOUR_GOOD},  {"sdc", COLOUR_BAD},          {"order", COLOUR_DOUBTFUL}, {"tolerated", COLOUR_DOUBTFUL},
                  {"due", COLOUR_DOUBTFUL}, {"corrected", COLOUR_CAUGHT}, {"internal", COLOUR_BAD}};
   for (size_t i = 0; i < COUNT_OF(colours); i++) {
     if (strcmp(colours[i].group, group) == 0) return colours[i].colour;

@@ -1,5 +1,6 @@
 // One run with faults. It happens in a process of its own, so that an endless run can be ended at any cycle and a failure of
 // Redoubt itself is told from an outcome; what it finds is left in memory that both share.
+#include "campaign/order.h"
 #include "campaign/golden.h"
 #include "base/process.h"
 #include "explain/explain_internal.h"
@@ -172,13 +173,16 @@ static _Noreturn void run_struck(Single *at) {
   HookChain chain;
   bool room = standing_chain(at->options->protections, at->golden.standing, at->arena, &chain) && hook_chain_add(&chain, &limit.hook);
   for (uint32_t i = 0; i < at->options->fault_count; i++) room = hook_chain_add(&chain, fault_hook(at->arena, &at->faults[i])) && room;
+  bool is_order_known = at->golden.adds_floats > 0 && order_is_known(at->target, at->options->protections);
+  OrderLog *order = is_order_known ? order_log_new(at->arena) : NULL;
+  if (order != NULL) room = hook_chain_add(&chain, order_log_hook(order)) && room;
   if (at->options->explain) room = hook_chain_add(&chain, tracer_hook(at->tracer, TRACE_COMPARE)) && room;
   Attachments trace;
   room = room && open_trace(at, &limit, &trace, &chain);
   if (!room || !at->target->start(at->target, &chain, at->diags)) _exit(1);
   bool done = at->target->run(at->target);
   FaultRun *run = &at->shared->run;
-  TargetRight right = golden_right(&at->golden);
+  TargetRight right = golden_right(&at->golden, order);
   target_judge(at->target, done, &right, at->arena, &run->judgement);
   if (run->judgement.wrong > 0) note_first_wrong(at, run);
   if (at->options->got != NULL) keep_output(at);

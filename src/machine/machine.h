@@ -157,6 +157,18 @@ typedef struct WatchedStep {
   uint32_t pc, mask, active;
 } WatchedStep;
 enum { WATCH_READ = 1, WATCH_WRITE = 2 };
+// An atomic instruction that is about to be carried out. `address` and `b`, its operand, by lane, as registers hold them.
+typedef struct WatchedAtomic {
+  uint32_t block, warp; // as of WatchedStep
+  uint16_t op, mods;
+  uint32_t imm, bytes; // bytes: of an element
+  uint32_t lanes;      // that take part
+  uint32_t global;     // of them: those whose address is in global memory
+  uint32_t pc;
+  uint64_t address[WARP_LANES];
+  const uint32_t *b;
+  LaneFunction function;
+} WatchedAtomic;
 typedef struct MachineWatch {
   void *context;
   bool stop;         // set by the watcher: the launch ends with TRAP_STOPPED
@@ -166,6 +178,8 @@ typedef struct MachineWatch {
   void (*touch)(void *context, Space space, uint64_t address, uint32_t bytes, unsigned how); // of the step told last
   void (*lost)(void *context);
   void (*ended)(void *context, uint32_t block); // the block has no instruction left; may be NULL
+  bool (*atomic)(void *context,
+                 const WatchedAtomic *atomic); // may be NULL. True: the watcher sees to it, now or later; it is told in no touch
 } MachineWatch;
 
 // What a machine works on; owned by the device. Pointers here are the outside world, not state.

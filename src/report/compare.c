@@ -72,11 +72,16 @@ static void add_pairing(const Pairs *pairs, Text *out) {
 
 // ---- Net ---------------------------------------------------------------------------------------------
 
-static const char *const net_names[2][MEASURES] = {{"SDC-AVF", "DUE-AVF", "AVF"}, {"SDC FIT", "DUE FIT", "SDC and DUE FIT"}};
+static const char *const net_names[2][MEASURES] = {{"SDC-AVF", "DUE-AVF", "AVF", "SDC with order"},
+                                                   {"SDC FIT", "DUE FIT", "SDC and DUE FIT", "SDC with order"}};
 
 // What the hurried reader wants to know. An interval that holds 0 shows nothing.
 static const char *verdict_of(Estimate removed) {
   return removed.low > 0 ? "less in B" : removed.high < 0 ? "more in B" : "no difference shown";
+}
+
+static bool is_shown(const Pairs *pairs, uint32_t measure) {
+  return measure_is_shown((Measure)measure, &pairs->a->all) || measure_is_shown((Measure)measure, &pairs->b->all);
 }
 
 static void add_net_rows(const Pairs *pairs, ChangeUnit unit, Text *out) {
@@ -84,6 +89,7 @@ static void add_net_rows(const Pairs *pairs, ChangeUnit unit, Text *out) {
   text_add(out, "%-19s  %-*s  %-*s  %s\n", is_fit ? "net, per 10^9 hours" : "net, % of A's bits", NET_WIDTH, "A", NET_WIDTH, "B",
            "removed by B");
   for (uint32_t m = 0; m < MEASURES; m++) {
+    if (!is_shown(pairs, m)) continue;
     Change change = net_change(pairs, (Measure)m, unit);
     const Estimate estimates[] = {change.a, change.b, change.removed};
     text_add(out, "  %-17s", net_names[is_fit][m]);
@@ -292,6 +298,7 @@ static const char *all_name(const Pairs *pairs) {
 
 static void add_changes(const Pairs *pairs, Text *out) {
   for (uint32_t m = 0; m < MEASURES; m++) {
+    if (!is_shown(pairs, m)) continue;
     uint32_t shown = 0;
     Change net = net_change(pairs, (Measure)m, UNIT_POINTS);
     Estimate fit = net_change(pairs, (Measure)m, UNIT_FIT).removed;
@@ -316,6 +323,7 @@ static void add_changes(const Pairs *pairs, Text *out) {
 static void add_per_cost(const Pairs *pairs, const char *cost, double percent, Text *out) {
   if (percent <= 0) return;
   for (uint32_t m = 0; m < MEASURES; m++) {
+    if (!is_shown(pairs, m)) continue;
     Estimate removed = estimate_times(net_change(pairs, (Measure)m, UNIT_POINTS).removed, 100 / percent);
     if (!removed.is_known) continue;
     char text[ESTIMATE_TEXT];

@@ -14,6 +14,7 @@ static FailureMode mode_of(uint8_t outcome) {
   case OUTCOME_MASKED: return MODE_NONE;
   case OUTCOME_PERFORMANCE: return MODE_LATE;
   case OUTCOME_TOLERATED:
+  case OUTCOME_SDC_ORDER:
   case OUTCOME_SDC_TOLERABLE: return MODE_TOLERABLE;
   case OUTCOME_SDC_CRITICAL:
   case OUTCOME_SDC: return MODE_WRONG;

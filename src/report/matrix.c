@@ -298,10 +298,17 @@ static bool strike_alike(const Matrix *matrix) {
   return alike;
 }
 
+static bool is_shown(const Matrix *matrix, uint32_t measure) {
+  bool any = false;
+  for (uint32_t i = 0; i < matrix->count && !any; i++) any = measure_is_shown((Measure)measure, &matrix->reports[i]->all);
+  return any;
+}
+
 static void add_matrix_text(const Matrix *matrix, Text *out) {
   text_add(out, "%u campaigns: %u program%s, %u columns; percent, intervals at %.4g%%\n", matrix->count, matrix->row_count,
            matrix->row_count == 1 ? "" : "s", matrix->column_count, 100 * matrix->reports[0]->confidence);
   for (uint32_t m = 0; m < MEASURES; m++) {
+    if (!is_shown(matrix, m)) continue;
     add_columns(matrix, measures[m].title, out);
     for (uint32_t i = 0; i < matrix->row_count; i++) add_line(matrix, matrix->rows[i], (Measure)m, i, out);
     if (matrix->row_count > 1) add_line(matrix, "mean", (Measure)m, matrix->row_count, out);

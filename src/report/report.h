@@ -18,7 +18,7 @@ typedef struct Tally {
 } Tally;
 void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight); // weight: of each
 
-enum { REPORT_GROUPS = 7, DUE_PARTS = 3 };
+enum { REPORT_GROUPS = 8, DUE_PARTS = 3 };
 extern const char *const report_groups[REPORT_GROUPS];       // groups of outcomes, in the order of columns
 extern const char *const due_parts[DUE_PARTS];               // of the group "due"
 uint64_t tally_group(const Tally *tally, const char *group); // faults: "sdc", "due", ...
@@ -26,13 +26,15 @@ uint64_t tally_part(const Tally *tally, const char *part);   // of DUEs: "crash"
 double tally_share(const Tally *tally, const char *group);   // by weight; of nothing 0
 
 // What faults can do that somebody must pay for. Their sum is the AVF.
-typedef enum Measure { MEASURE_SDC, MEASURE_DUE, MEASURE_AVF, MEASURES } Measure;
+// SDCs are also counted together with wrong outputs that only another order of additions has made (outcome sdc-order).
+typedef enum Measure { MEASURE_SDC, MEASURE_DUE, MEASURE_AVF, MEASURE_SDC_ORDER, MEASURES } Measure;
 typedef struct MeasureInfo {
   const char *key;   // "sdc_avf": in CSV and JSON
   const char *title; // "SDC-AVF"
 } MeasureInfo;
 extern const MeasureInfo measures[MEASURES];
 bool measure_counts(Measure measure, uint8_t outcome);
+bool measure_is_shown(Measure measure, const Tally *all); // in tables for people: SDCs with other orders only where there are any
 uint64_t tally_hits(const Tally *tally, Measure measure);
 
 // A number with its interval. Not known: no faults, no rate, or withheld because the journal is unfinished.

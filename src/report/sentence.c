@@ -102,6 +102,13 @@ static void add_clause(const Report *report, const Clause *clause, Text *out) {
   text_add(out, " %s", clause->says);
 }
 
+// SDCs with and without them: "(with the wrong results: 3.0 (2.2 to 4.1) %)".
+static void add_with_order(const Report *report, Text *out) {
+  Estimate share = report_chip(report, MEASURE_SDC_ORDER);
+  char text[ESTIMATE_TEXT];
+  text_add(out, " (with the wrong results: %s %%)", estimate_text(share, AS_PERCENT, text));
+}
+
 // Where Redoubt itself has failed no figure can be trusted, and a part of an unfinished campaign is biased: nothing is said.
 void report_sentence(const Report *report, Text *out) {
   if (report->withheld || report->all.total == 0 || report->all.counts[OUTCOME_INTERNAL] > 0 || report_struck_bits(report) <= 0) return;
@@ -111,6 +118,7 @@ void report_sentence(const Report *report, Text *out) {
                             {"detected", "are detected but not repaired", false},
                             {"tolerated", "make a result that is off within the tolerance", false},
                             {"sdc", "make a wrong result", true},
+                            {"order", "only add in another order", false},
                             {"due", end_of_program(report), true}};
   Text text = {0};
   text_add(&text, report->state.complete || report_draws_used(report) ? "Of " : "Of the first ");
@@ -119,6 +127,7 @@ void report_sentence(const Report *report, Text *out) {
     if (!clauses[i].always && clause_hits(&report->all, clauses[i].what) == 0) continue;
     text_add(&text, i + 1 == COUNT_OF(clauses) ? " and " : ", ");
     add_clause(report, &clauses[i], &text);
+    if (strcmp(clauses[i].what, "order") == 0) add_with_order(report, &text);
   }
   text_add(&text, ". In parentheses: intervals at %.4g%%.", 100 * report->confidence);
   text_add_wrapped(out, 0, text.at);

@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { COLUMNS = MEASURE_AVF + 1 }; // measures in tables
 enum { LEAST_NAME = 12, ESTIMATE_WIDTH = 19, MOST_NAMED = 4 };
 
 // `plain`: the faults of a row are no sample of cells, so that a share of them is no AVF.
 static void add_head(int name, const char *what, bool plain, Text *out) {
-  static const char *const shares[MEASURES] = {"SDC", "DUE", "any of these"};
+  static const char *const shares[COLUMNS] = {"SDC", "DUE", "any of these"};
   text_add(out, "%-*s %7s", name, what, "faults");
-  for (uint32_t m = 0; m < MEASURES; m++) {
+  for (uint32_t m = 0; m < COLUMNS; m++) {
     char title[32];
     snprintf(title, sizeof title, "%s %%", plain ? shares[m] : measures[m].title);
     text_add(out, " %-*s", m == MEASURE_AVF ? 0 : ESTIMATE_WIDTH, title);
@@ -21,9 +22,9 @@ static void add_head(int name, const char *what, bool plain, Text *out) {
   text_add(out, "\n");
 }
 
-static void add_estimates(int name, const char *what, uint64_t faults, const Estimate estimates[MEASURES], Text *out) {
+static void add_estimates(int name, const char *what, uint64_t faults, const Estimate estimates[COLUMNS], Text *out) {
   text_add(out, "%-*s %7" PRIu64, name, what, faults);
-  for (uint32_t m = 0; m < MEASURES; m++) {
+  for (uint32_t m = 0; m < COLUMNS; m++) {
     char text[ESTIMATE_TEXT];
     text_add(out, " %-*s", ESTIMATE_WIDTH, estimate_text(estimates[m], AS_PERCENT, text));
   }
@@ -32,21 +33,21 @@ static void add_estimates(int name, const char *what, uint64_t faults, const Est
 }
 
 static void add_row(const Report *report, int name, const char *what, const Tally *tally, Text *out) {
-  Estimate estimates[MEASURES];
-  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = report_estimate(report, tally, (Measure)m);
+  Estimate estimates[COLUMNS];
+  for (uint32_t m = 0; m < COLUMNS; m++) estimates[m] = report_estimate(report, tally, (Measure)m);
   add_estimates(name, what, tally->total, estimates, out);
 }
 
 // All structures, each by its bits. The intervals are those of the sum, not of a single sample.
 static void add_chip_row(const Report *report, int name, Text *out) {
-  Estimate estimates[MEASURES];
-  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = report_chip(report, (Measure)m);
+  Estimate estimates[COLUMNS];
+  for (uint32_t m = 0; m < COLUMNS; m++) estimates[m] = report_chip(report, (Measure)m);
   add_estimates(name, "all, by bits", report->all.total, estimates, out);
 }
 
 static void add_kernel_row(const Report *report, int name, const KernelSummary *kernel, Text *out) {
-  Estimate estimates[MEASURES];
-  for (uint32_t m = 0; m < MEASURES; m++) estimates[m] = mixed_estimate(report, &kernel->tally, (Measure)m);
+  Estimate estimates[COLUMNS];
+  for (uint32_t m = 0; m < COLUMNS; m++) estimates[m] = mixed_estimate(report, &kernel->tally, (Measure)m);
   add_estimates(name, kernel->name, kernel->tally.all.total, estimates, out);
 }
 
@@ -121,6 +122,22 @@ static void add_resident(const Report *report, const StructureSummary *structure
   else if (why != NULL) text_add(out, ". AVF over that share is not known: %s", why);
   text_add(out, "\n");
   add_needed(report, structure, out);
+}
+
+// SDCs together with what only adds in another order.
+static void add_with_order(const Report *report, Text *out) {
+  const char *title = measures[MEASURE_SDC_ORDER].title;
+  char text[ESTIMATE_TEXT];
+  if (!measure_is_shown(MEASURE_SDC_ORDER, &report->all)) return;
+  text_add(out, "\n");
+  for (uint32_t i = 0; i < report->structures.count; i++) {
+    const StructureSummary *structure = &report->structures.items[i];
+    if (!measure_is_shown(MEASURE_SDC_ORDER, &structure->tally)) continue;
+    text_add(out, "%s of additions in %s  %s %%\n", title, structure->name,
+             estimate_text(report_estimate(report, &structure->tally, MEASURE_SDC_ORDER), AS_PERCENT, text));
+  }
+  if (report->structures.count > 1)
+    text_add(out, "%s of additions, all by bits  %s %%\n", title, estimate_text(report_chip(report, MEASURE_SDC_ORDER), AS_PERCENT, text));
 }
 
 // Of structures of which it is known how much belongs to resident work, and of all if faults are drawn from what is used.
@@ -366,6 +383,7 @@ void report_text(const Report *report, Text *out) {
   report_occupancy_text(report, out);
   text_add(out, "\n");
   add_structures(report, out);
+  add_with_order(report, out);
   add_used(report, out);
   add_fit(report, out);
   add_no_fit(report, out);

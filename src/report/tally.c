@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "tolerated", "due", "corrected", "internal"};
+const char *const report_groups[REPORT_GROUPS] = {"masked", "performance", "sdc", "order", "tolerated", "due", "corrected", "internal"};
 
 const char *const due_parts[DUE_PARTS] = {"crash", "hang", "detected"};
 
@@ -11,6 +11,7 @@ const MeasureInfo measures[MEASURES] = {
     [MEASURE_SDC] = {"sdc_avf", "SDC-AVF"},
     [MEASURE_DUE] = {"due_avf", "DUE-AVF"},
     [MEASURE_AVF] = {"avf", "AVF"},
+    [MEASURE_SDC_ORDER] = {"sdc_avf_with_order", "SDC-AVF with order"},
 };
 
 bool measure_counts(Measure measure, uint8_t outcome) {
@@ -19,9 +20,12 @@ bool measure_counts(Measure measure, uint8_t outcome) {
   switch (measure) {
   case MEASURE_SDC: return is_sdc;
   case MEASURE_DUE: return is_due;
+  case MEASURE_SDC_ORDER: return is_sdc || strcmp(group, "order") == 0;
   default: return is_sdc || is_due;
   }
 }
+
+bool measure_is_shown(Measure measure, const Tally *all) { return measure != MEASURE_SDC_ORDER || tally_group(all, "order") > 0; }
 
 void tally_add(Tally *tally, uint8_t outcome, uint64_t faults, double weight) {
   double count = (double)faults;

@@ -7,6 +7,7 @@
 // beginning, with the fault's hook attached.
 #include "settle/settle.h"
 #include "base/process.h"
+#include "campaign/order.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ typedef struct Injector {
   uint32_t count, next;
   Pool pool;
   bool stopped;
-  Hook *asleep; // of faults that last; NULL: they do not
+  Hook *asleep;    // of faults that last; NULL: they do not
+  OrderLog *order; // in which additions come; NULL: it cannot matter, or cannot be known
   // In a child
   const Draw *own; // NULL in the parent
   int to;
@@ -88,7 +90,7 @@ static void child_cycle(Injector *at, HookMachine *machine) {
 static _Noreturn void child_judge(Injector *at, bool done) {
   Judgement judgement;
   Arena *arena = arena_new();
-  TargetRight right = golden_right(at->settling->golden);
+  TargetRight right = golden_right(at->settling->golden, at->order);
   target_judge(at->target, done, &right, arena, &judgement);
   tell(at, judgement.outcome, SETTLED_RUN, &judgement);
 }
@@ -167,10 +169,17 @@ static Verdict on_result(Hook *hook, HookMachine *machine, ResultEvent *event) {
 
 // ---- Both ways -------------------------------------------------------------------------------------
 
+// A log of a run that is to begin.
+static void log_order(Injector *at, Arena *arena) {
+  const Settling *settling = at->settling;
+  bool wanted = settling->golden->adds_floats > 0 && order_is_known(at->target, settling->options->protections);
+  at->order = wanted ? order_log_new(arena) : NULL;
+}
+
 static bool chain_with(const Injector *at, Arena *arena, Hook *first, Hook *second, HookChain *chain, Diags *diags) {
   const Settling *settling = at->settling;
   bool room = standing_chain(settling->options->protections, settling->golden->standing, arena, chain) && hook_chain_add(chain, first) &&
-              (second == NULL || hook_chain_add(chain, second));
+              (second == NULL || hook_chain_add(chain, second)) && (at->order == NULL || hook_chain_add(chain, order_log_hook(at->order)));
   return room || diags_add(diags, NULL, 0, 0, "too many protections for a campaign");
 }
 
@@ -181,10 +190,12 @@ static bool inject_forking(Injector *at, Diags *diags) {
   at->hook.next_cycle = at->count == 0 ? UINT64_MAX : at->draws[0].strike_at;
   if (at->count > 0 && fault_lasts(&at->draws[0].fault)) at->asleep = asleep_for(arena, at->draws, at->count);
   else if (any_output(at->draws, at->count)) at->hook.result = on_result;
+  log_order(at, arena);
   bool good = chain_with(at, arena, &at->hook, at->asleep, &chain, diags) && at->target->start(at->target, &chain, diags);
   bool done = good && at->target->run(at->target);
   if (at->own != NULL) child_judge(at, done);
   at->target->finish(at->target);
+  order_log_free(at->order);
   arena_free(arena);
   wait_for_room(at, 1);
   return good;
@@ -198,6 +209,7 @@ static bool inject_single(Injector *at, const Draw *draw, Diags *diags) {
   at->hook.next_cycle = at->limit;
   at->hook.only_looks = true;
   at->checkpoint = at->settling->golden->checkpoint_count;
+  log_order(at, arena);
   bool good =
       chain_with(at, arena, fault_hook(arena, &draw->fault), &at->hook, &chain, diags) && at->target->start(at->target, &chain, diags);
   if (!good) _exit(1);

@@ -29,7 +29,7 @@ USUAL = (("check", "passed"), ("trap", "none"))
 SHOWN = 20  # numbers of a comparison that are printed
 TOO_LONG = 900  # seconds for one command
 DERIVED = ("host_seconds", "energy_total_nj", "power_mean_mw", "kernel", "name")
-LETTERS = {"masked": ".", "performance": "p", "sdc": "s", "sdc-critical": "c", "sdc-tolerable": "t", "due-address": "a", "due-misaligned": "m", "due-instruction": "i",
+LETTERS = {"masked": ".", "performance": "p", "sdc": "s", "sdc-critical": "c", "sdc-tolerable": "t", "tolerated": "w", "sdc-order": "o", "due-address": "a", "due-misaligned": "m", "due-instruction": "i",
            "due-hang": "h", "due-assert": "A", "due-trap": "T", "due-host": "H", "timeout": "e", "detected": "D", "corrected": "C", "internal": "!"}
 GROUP = r"faults_\d+|hints_[a-z]+|ace_.+(?=_(bit_cycles|ace|undecided|compared|dead|inactive|masked|unread|idle)$)|[^:]+(?=:)|[^_]+"  # what names of one line have in common
 ROW = 100  # letters in a line

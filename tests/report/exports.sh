@@ -144,10 +144,10 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
   { d = $at["a"] - $at["b"] - $at["removed"]; bad += d > 1e-8 || d < -1e-8 }
   { for (key in at) if (key ~ /_low$/) { name = substr(key, 1, length(key) - 4); bad += $at[key] > $at[name] || $at[name] > $at[name "_high"] } }
   $4 == "rf" && $3 == "avf" { printf "rf %#.3g (%#.3g to %#.3g) %#.3g (%#.3g to %#.3g)\n", 100 * $5, 100 * $6, 100 * $7, 100 * $8, 100 * $9, 100 * $10 }
-  END { exit bad || NR != 16 }' compared.csv >shares || fail "compare --csv: $(cat compared.csv)"
-awk '/^AVF / { on = 1 } on && $1 == "rf" { print $1, $2, $3, $4, $5, $6, $7, $8, $9 }' compared | cmp - shares || fail "compare's text and CSV differ: $(cat shares compared)"
-is "rows of compared.json" 15 "$(grep -c '"measure":' compared.json)"
-is "intervals of A and B in compared.json" 30 "$(grep -A 1 '"[ab]": {' compared.json | grep -c '"high": 0')"
+  END { exit bad || NR != 21 }' compared.csv >shares || fail "compare --csv: $(cat compared.csv)"
+awk '/AVF/ { on = /^AVF / } on && $1 == "rf" { print $1, $2, $3, $4, $5, $6, $7, $8, $9 }' compared | cmp - shares || fail "compare's text and CSV differ: $(cat shares compared)"
+is "rows of compared.json" 20 "$(grep -c '"measure":' compared.json)"
+is "intervals of A and B in compared.json" 40 "$(grep -A 1 '"[ab]": {' compared.json | grep -c '"high": 0')"
 grep -q '^  rf .* 0 (-' compared || fail "compare: $(cat compared)"
 grep -q 'time: 100000 instead of 100000 cycles (+0.00%)' compared || fail "compare: $(cat compared)"
 

@@ -68,7 +68,7 @@ for chart in fit avf outcomes time breakdown; do
 done
 expect title 'made-up on fermi-gtx480'
 expect sentence true
-expect cards 6 # SDC, DUE and AVF; two FITs; settled early
+expect cards 7 # SDC, DUE and AVF; SDC with other orders of additions; two FITs; settled early
 expect by.pattern 'block+column+row+scattered+single'
 expect by.bit 32
 expect saved 2

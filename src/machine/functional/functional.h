@@ -147,6 +147,7 @@ void cluster_recheck(WarpContext *at);
 StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store);
 void watch_keep(Access *access, uint32_t kept[2 * WARP_LANES]); // addresses: what is loaded may come to lie where they were
 void watch_tell(const WarpContext *at, const Access *access, unsigned how);
+bool watch_takes(const WarpContext *at, const Step *step, const Access *access, const uint32_t *b); // an atomic
 void watch_rare(const WarpContext *at, const Step *step, uint32_t active);
 // As fragment_load or fragment_store, and sample_execute; for a watch that wants rare touches.
 bool watch_fragment(const WarpContext *at, const Access *access, const uint32_t *stride, uint32_t *rows, bool store,

@@ -220,7 +220,10 @@ static StepResult step_atomic(WarpContext *at, Step *step, uint32_t active) {
   AccessViolation violation;
   bool changed = false;
   uint32_t kept[2 * WARP_LANES];
-  if (at->run->watch != NULL) watch_keep(&access, kept);
+  if (at->run->watch != NULL) {
+    watch_keep(&access, kept);
+    if (watch_takes(at, step, &access, rows.b)) return STEP_NEXT;
+  }
   bool done = atomic_execute(&at->run->view, &access, &rows, &step->window, &changed, &violation);
   at->run->progress |= changed;
   at->warp->polls = changed ? 0 : at->warp->polls + 1;

@@ -36,6 +36,32 @@ StepResult watch_memory(WarpContext *at, Step *step, Access *access, bool store)
   return STEP_NEXT;
 }
 
+bool watch_takes(const WarpContext *at, const Step *step, const Access *access, const uint32_t *b) {
+  MachineWatch *watch = at->run->watch;
+  if (watch->atomic == NULL) return false;
+  WatchedAtomic atomic = {.block = (uint32_t)at->block->linear,
+                          .warp = at->index,
+                          .op = step->op,
+                          .mods = step->mods,
+                          .imm = step->imm,
+                          .bytes = step->element_bytes,
+                          .lanes = access->active,
+                          .pc = at->pc,
+                          .b = b,
+                          .function = step->function};
+  for (uint32_t left = access->active; left != 0; left &= left - 1) {
+    unsigned lane = (unsigned)__builtin_ctz(left);
+    Space space = access->space;
+    atomic.address[lane] = access_address(access, lane);
+    if (space == SPACE_GENERIC) space = generic_resolve(&atomic.address[lane]);
+    bool is_good = (atomic.address[lane] & (step->element_bytes - 1u)) == 0 &&
+                   memory_at(at->run->environment->memory, atomic.address[lane], step->element_bytes) != NULL;
+    if (space == SPACE_GLOBAL && !is_good) return false; // it traps
+    atomic.global |= (space == SPACE_GLOBAL ? 1u : 0u) << lane;
+  }
+  return watch->atomic(watch->context, &atomic);
+}
+
 // ---- Rare accesses -----------------------------------------------------------------------------------
 // One lane's way to memory that tells what it does.
 typedef struct ToldWay {
