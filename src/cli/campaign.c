@@ -195,10 +195,12 @@ const char *command_text(Arena *arena, const char *const *words, uint32_t count)
   return copy;
 }
 
-// NULL: it cannot be read.
+// NULL: it cannot be read. What is no file is not read for that: of a pipe nothing would be left.
 static const char *hash_text(Arena *arena, const char *path) {
+  struct stat about;
   uint64_t hash;
-  return file_hash(path, &hash) ? arena_format(arena, "%016llx", (unsigned long long)hash) : NULL;
+  bool is_file = stat(path, &about) == 0 && S_ISREG(about.st_mode);
+  return is_file && file_hash(path, &hash) ? arena_format(arena, "%016llx", (unsigned long long)hash) : NULL;
 }
 
 const char *program_file_hash(Arena *arena, const char *target) {

@@ -337,8 +337,8 @@ const Command command_list = {
     .synopsis = "redoubt list WHAT [options]\n"
                 "redoubt list workloads [--traits] [options] [NAME|@SET...]\n",
     .about = TABLE_LINES
-    "In the list of structures 'ecc' stands where every access is seen, so that they can be protected; 'modelled' where such a GPU has\n"
-    "these cells; 'stands for' where it has others in their place; 'simulator' where it has none, which 'all' leaves out.\n",
+    "In the list of structures 'ecc' stands where every access is seen, so that they can be protected; 'modelled' where such a\n"
+    "GPU has these cells; 'stands for' where it has others in their place; 'simulator' where it has none, which 'all' leaves out.\n",
     .groups = {&group, &machine_group, &trait_group},
     .operand = "table",
     .least_operands = 0,

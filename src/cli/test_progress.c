@@ -42,9 +42,9 @@ static void test_rate_and_table(void **state) {
   assert_shows(&text, "1000 of 4000 faults (25.0%), 40/s, about 75 s left\n");
   // Counts are of all that is done, shares over the faults that are complete: done are mostly those that were quickly settled.
   assert_shows(&text, "(at 95%, first 500 faults)\n");
-  assert_shows(&text, "  masked              900  84.0 (80.5 to 87.0) %\n");   // Wilson's at 95%
-  assert_shows(&text, "  sdc                  60  12.00 (9.44 to 15.14) %\n"); // both kinds
-  assert_shows(&text, "  due                  40  4.00 (2.60 to 6.10) %\n");   // a timeout is one
+  assert_shows(&text, "  masked              900  84.0 (80.5 to 87.0) %\n"); // Wilson's at 95%
+  assert_shows(&text, "  sdc                  60  12.0 (9.44 to 15.1) %\n"); // both kinds
+  assert_shows(&text, "  due                  40  4.00 (2.60 to 6.10) %\n"); // a timeout is one
   assert_null(strstr(text.at, "detected"));
   text_free(&text);
 }

@@ -64,6 +64,7 @@ static void hooks_hear_the_host(void **state) {
   Arena *arena = arena_new();
   Spec spec;
   assert_true(spec_load(&spec, arena, "gt200-rise", &diags)); // hooks need a machine with time
+  spec.memory_granule = 1;
   Device *device = device_new(&(DeviceOptions){.spec = &spec, .hooks = &chain}, &diags);
   assert_non_null(device);
   chain.count = 0; // the device has its own list

@@ -61,14 +61,18 @@ static void version_3_is_resumed_as_this_version(void **state) {
   journal_close(journal);
 }
 
+// What version 6 has brought.
+#define WITHOUT_VERSION_6                                                                                                                  \
+  "DROP VIEW results; DROP VIEW avf; DROP TABLE drawn; ALTER TABLE faults DROP COLUMN unanswered; ALTER TABLE faults DROP COLUMN number; " \
+  "ALTER TABLE faults DROP COLUMN verified; ALTER TABLE launches DROP COLUMN needs; ALTER TABLE structures DROP COLUMN drawn; "            \
+  "ALTER TABLE structures DROP COLUMN needed; ALTER TABLE structures DROP COLUMN origin; ALTER TABLE structures DROP COLUMN stands_for; "
+
 // Version 4 had neither faults.read, structures.kind nor (as version 5) faults.unanswered.
 static void make_version_4(const Scene *scene) {
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 10);
-  run_sql(scene->path, "DROP VIEW results; DROP VIEW avf; ALTER TABLE faults DROP COLUMN read; ALTER TABLE faults DROP COLUMN unanswered; "
-                       "ALTER TABLE faults DROP COLUMN number; ALTER TABLE structures DROP COLUMN drawn; DROP TABLE drawn; ALTER TABLE "
-                       "faults DROP COLUMN verified; ALTER TABLE structures DROP COLUMN "
-                       "kind; PRAGMA user_version = 4");
+  run_sql(scene->path,
+          WITHOUT_VERSION_6 "ALTER TABLE faults DROP COLUMN read; ALTER TABLE structures DROP COLUMN kind; PRAGMA user_version = 4");
 }
 
 static bool count_kinds(void *context, const StructureRow *row) {
@@ -128,9 +132,7 @@ static void version_4_is_resumed_as_this_version(void **state) {
 static void make_version_5(const Scene *scene) {
   JournalMeta meta = meta_of(0, 1);
   write_journal(scene->path, &meta, 0, 1, 10);
-  run_sql(scene->path, "DROP VIEW results; DROP VIEW avf; ALTER TABLE faults DROP COLUMN unanswered; "
-                       "ALTER TABLE faults DROP COLUMN number; ALTER TABLE structures DROP COLUMN drawn; DROP TABLE drawn; ALTER TABLE "
-                       "faults DROP COLUMN verified; PRAGMA user_version = 5");
+  run_sql(scene->path, WITHOUT_VERSION_6 "PRAGMA user_version = 5");
 }
 
 static void check_version_5(const Journal *journal) {

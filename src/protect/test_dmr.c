@@ -394,7 +394,7 @@ static void test_names(void **state) {
   toy_close(&toy);
   assert_true(toy_open(&toy, &no_regions, &shape, "null"));
   assert_int_equal(hook_chain_wants(&toy.chain),
-                   ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_PLAN | WANT_PLACE | WANT_TAKE | WANT_RELEASE | WANT_DECIDE));
+                   ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_HOME | WANT_PLAN | WANT_PLACE | WANT_TAKE | WANT_RELEASE | WANT_DECIDE));
   toy_close(&toy);
   assert_true(toy_open(&toy, &no_regions, &shape, "null:plan"));
   assert_int_equal(hook_chain_wants(&toy.chain), ((1u << HOOK_EVENTS) - 1) & ~(uint32_t)(WANT_TAKE | WANT_RELEASE | WANT_DECIDE));

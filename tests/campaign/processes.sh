@@ -21,7 +21,7 @@ campaign() { # FAULTS HOW: its output in out, its exit code in code. A hang fail
   timeout -k 2 100 "$redoubt" campaign $machine --structure unit.sp --model stuck1 --window cycles:0-1 --faults "$1" -j 2 -o journal.db -- \
     "$program" "$fatbin" "$2" >out 2>&1 </dev/null || code=$?
 }
-avf() { sed -n 's/^unit\.sp  *//p' out | head -1; }
+avf() { "$redoubt" report journal.db | sed -n 's/^unit\.sp  *//p' | head -1; }
 
 # Whatever a program does without its device changes nothing.
 campaign 12 plain
