@@ -140,7 +140,7 @@ static bool simulate_lot(Verification *at) {
 static void add_suspects(const Campaign *at, const FaultRow *row, Text *out) {
   static const char *const words[WAY_COUNT] = {
       [WAY_UNREAD] = "cells that it reads or changes without being told of the access",
-      [WAY_CLASS] = "cells that it reads or changes without being told of the access",
+      [WAY_CLASS] = "cells that it reads or changes without being told of the access, and state that it keeps outside the machine's block",
       [WAY_FOLLOWED] = "LIFE_CELLS, for a structure that holds more than check bits",
       [WAY_SIMULATED] = "state that it keeps outside the machine's block",
   };
