@@ -44,7 +44,7 @@ def show(folder):
         in_use = [row for row in found if row[2] > 0]
         if in_use:
             share = 100 * sum(used for *_, used in in_use) / len(in_use)
-            line += f"; of the used part, {len(in_use)} programs: {mean(in_use)}; used: {share:.1f}%"
+            line += f"; AVF-util, {len(in_use)} programs: {mean(in_use)}; held by resident work: {share:.1f}%"
         print(line)
 
 
